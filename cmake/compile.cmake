@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+# Compile and link settings shared by everything in the tree.
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_C_STANDARD_REQUIRED ON)
+set(CMAKE_C_EXTENSIONS OFF)
+set(CMAKE_C_VISIBILITY_PRESET hidden)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+if(NOT CMAKE_BUILD_TYPE)
+    set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "Build type" FORCE)
+endif()
+
+add_compile_options(
+    -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wformat=2 -Wundef -Wvla
+    -Wwrite-strings -ffunction-sections -fdata-sections -fno-common -fstack-protector-strong)
+add_compile_definitions(_GNU_SOURCE _FILE_OFFSET_BITS=64)
+# Build paths stay out of the program: the same sources give the same bytes wherever they lie.
+add_compile_options(-ffile-prefix-map=${PROJECT_SOURCE_DIR}=.)
+if(PREJIT_WERROR)
+    add_compile_options(-Werror)
+endif()
+if(PREJIT_SANITIZE)
+    add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
+    add_link_options(-fsanitize=address,undefined)
+elseif(NOT PREJIT_COVERAGE AND NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
+    add_compile_options(-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
+endif()
+if(PREJIT_COVERAGE)
+    add_compile_options(--coverage -O0)
+    add_link_options(--coverage)
+endif()
+if(PREJIT_FUZZ)
+    add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
+add_link_options(-Wl,-z,relro,-z,now -Wl,--gc-sections -Wl,--as-needed)

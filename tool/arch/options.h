@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The CUjit_options a module may be loaded with: a closed, typed list, and how each one appears in the cache
+ * key. */
+#ifndef PREJIT_ARCH_OPTIONS_H
+#define PREJIT_ARCH_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buffer.h"
+#include "base/error.h"
+
+/** In the order in which their key texts are joined [facts 4]. */
+enum pj_jit_option {
+    PJ_JIT_OPTIMIZATION_LEVEL,        /* 0 to 4: -O4 */
+    PJ_JIT_MAX_REGISTERS,             /* --maxrregcount 64 */
+    PJ_JIT_GENERATE_DEBUG_INFO,       /* true: -g */
+    PJ_JIT_FAST_COMPILE,              /* true: --fast-compile */
+    PJ_JIT_GENERATE_LINE_INFO,        /* true: -lineinfo */
+    PJ_JIT_CACHE_MODE,                /* ca or cg: -dlcm=ca; none: nothing */
+    PJ_JIT_POSITION_INDEPENDENT_CODE, /* true: --position-independent-code=true */
+    PJ_JIT_MIN_CTA_PER_SM,            /* --minnctapersm=2 */
+    PJ_JIT_MAX_THREADS_PER_BLOCK,     /* --maxntid=128 */
+    PJ_JIT_OVERRIDE_DIRECTIVE_VALUES, /* true: --override-directive-values */
+    PJ_JIT_SPLIT_COMPILE,             /* --split-compile=8 */
+    PJ_JIT_OPTION_COUNT,
+};
+
+/** Which options were given explicitly, and their values (booleans 0 or 1; cache mode:
+ * CU_JIT_CACHE_OPTION_*). */
+struct pj_jit_options {
+    uint32_t given; /* bit per enum pj_jit_option */
+    uint32_t values[PJ_JIT_OPTION_COUNT];
+};
+
+enum pj_jit_option_type { PJ_JIT_UNSIGNED, PJ_JIT_BOOLEAN, PJ_JIT_CACHE_OPTION };
+
+struct pj_jit_option_info {
+    const char *name; /* as the manifest writes it: CUDA's name in lower case without CU_JIT_ */
+    enum pj_jit_option_type type;
+    uint32_t minimum, maximum;
+    uint32_t cuda_option; /* value of CUjit_option in cuda.h */
+    const char *help;     /* one sentence for --help manifest and docs/manifest.md */
+};
+
+/** The table, indexed by enum pj_jit_option. */
+const struct pj_jit_option_info *pj_jit_option_info(enum pj_jit_option option);
+
+/** Index by manifest name, or -1. */
+int pj_jit_option_find(const char *name);
+
+/** Appends the option text of the cache key, options joined by one space, "" for none: `-O4 --maxrregcount
+ * 64`. */
+void pj_jit_options_key_text(const struct pj_jit_options *options, struct pj_buffer *buffer);
+
+/** Appends the options as people read them, `optimization_level=4, max_registers=64`; "" for none. */
+void pj_jit_options_text(const struct pj_jit_options *options, struct pj_buffer *buffer);
+
+bool pj_jit_options_equal(const struct pj_jit_options *a, const struct pj_jit_options *b);
+
+#endif

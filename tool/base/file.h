@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Files and folders by descriptor: whole reads and writes, atomic replacement, removal of trees. */
+#ifndef PREJIT_BASE_FILE_H
+#define PREJIT_BASE_FILE_H
+
+#include <dirent.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+
+#include "base/buffer.h"
+#include "base/error.h"
+
+/** Appends the whole file to `ret_bytes`. `path` is relative to `dirfd` (or AT_FDCWD). More than `max_bytes`
+ *  is an error (PJ_ERROR_IO, errnum EFBIG), and so is anything that is not a regular file (errnum EINVAL):
+ *  a FIFO or device is never waited for. */
+int pj_file_read(int dirfd, const char *path, uint64_t max_bytes, struct pj_buffer *ret_bytes,
+                 struct pj_error **err);
+
+/** Like pj_file_read from an open descriptor, from offset 0, without moving its position. */
+int pj_file_read_fd(int fd, const char *name, uint64_t max_bytes, struct pj_buffer *ret_bytes,
+                    struct pj_error **err);
+
+/** Reads a file of /proc or /sys, whose stat says nothing of its size, up to `max_bytes`. */
+int pj_file_read_special(int dirfd, const char *path, uint64_t max_bytes, struct pj_buffer *ret_bytes,
+                         struct pj_error **err);
+
+/** Exactly `size` bytes at `offset`; fewer there is PJ_ERROR_IO with errnum 0 and says so. */
+int pj_file_pread(int fd, const char *name, void *bytes, size_t size, uint64_t offset, struct pj_error **err);
+int pj_file_pwrite(int fd, const char *name, const void *bytes, size_t size, uint64_t offset,
+                   struct pj_error **err);
+
+/** Opens a regular file read-only without ever blocking on a FIFO; fills `ret_stat`. */
+int pj_file_open_regular(int dirfd, const char *path, int *ret_fd, struct stat *ret_stat,
+                         struct pj_error **err);
+
+/** Replaces `name` in `dirfd` by `bytes`: temporary file, fsync, rename; nothing is left behind on failure.
+ */
+int pj_file_replace(int dirfd, const char *name, const void *bytes, size_t size, mode_t mode,
+                    struct pj_error **err);
+
+/** mkdir of every missing part of `path`, like mkdir -p, with `mode` less the umask. */
+int pj_directory_create(const char *path, mode_t mode, struct pj_error **err);
+
+/** Opens a directory (O_CLOEXEC); with `follow` false a symbolic link as its last part is refused. */
+int pj_directory_open(int dirfd, const char *path, bool follow, int *ret_fd, struct pj_error **err);
+
+/** Removes `name` in `dirfd` and all below it; links are removed, never followed. Absent is success. */
+int pj_tree_remove(int dirfd, const char *name, struct pj_error **err);
+
+/** "a/b" of `directory` and `name`, or a copy of `name` where it is absolute; NULL when memory is out;
+ * free(). */
+char *pj_path_join(const char *directory, const char *name);
+
+/** `path` made absolute against the working directory, "." and "//" removed (".." kept); free(). */
+int pj_path_absolute(const char *path, char **ret_path, struct pj_error **err);
+
+/** close() that keeps errno and accepts -1. */
+void pj_close(int fd);
+void pj_close_pointer(int *fd);
+void pj_closedir_pointer(DIR **directory);
+void pj_fclose_pointer(FILE **file);
+
+#define PJ_CLEANUP_CLOSE    __attribute__((cleanup(pj_close_pointer)))
+#define PJ_CLEANUP_CLOSEDIR __attribute__((cleanup(pj_closedir_pointer)))
+#define PJ_CLEANUP_FCLOSE   __attribute__((cleanup(pj_fclose_pointer)))
+
+/** Hands over a descriptor: gives its value and leaves -1. */
+#define PJ_STEAL_FD(fd)                                                                                      \
+    __extension__({                                                                                          \
+        int stolen_ = (fd);                                                                                  \
+        (fd) = -1;                                                                                           \
+        stolen_;                                                                                             \
+    })
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The cache's formats, as measured (docs/cache-model.md): key, entry name, entry file. Pure code over bytes;
+ * nothing is trusted. */
+#ifndef PREJIT_CACHE_FORMAT_H
+#define PREJIT_CACHE_FORMAT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+enum {
+    PJ_CACHE_FORMAT = 65, /* the one format number this code knows */
+    PJ_ENTRY_HEADER_BYTES = 28,
+    PJ_ENTRY_PATH_TEXT = 19, /* "c/a/920786966c763d" and NUL */
+    PJ_STAMP_MAX = 63,       /* longest build stamp accepted, in characters */
+};
+
+/** FNV-1a-64 over `size` bytes, going on from `hash` (start: PJ_FNV_START). */
+#define PJ_FNV_START UINT64_C(0xcbf29ce484222325)
+uint64_t pj_fnv1a(uint64_t hash, const void *bytes, size_t size);
+
+/** Hash of the key for one plain PTX image: stamp, "HOST64", "sm_NN", the text up to its first NUL, NUL,
+ * space, options [facts 1-4]. `options_text` as pj_jit_options_key_text makes it, "" for none. */
+uint64_t pj_cache_key_hash(const char *stamp, uint16_t arch_number, const void *ptx, size_t ptx_size,
+                           const char *options_text);
+
+/** "c/a/920786966c763d", relative to the cache; gives `ret_text`. */
+char *pj_entry_path(uint64_t hash, char ret_text[PJ_ENTRY_PATH_TEXT]);
+
+/** The 28 bytes in front of an entry's key. */
+struct pj_entry_header {
+    uint32_t format;
+    uint64_t key_bytes, payload_bytes, payload_checksum;
+};
+
+/** Decodes; `bytes` holds PJ_ENTRY_HEADER_BYTES. */
+void pj_entry_header_read(const unsigned char *bytes, struct pj_entry_header *ret_header);
+void pj_entry_header_write(const struct pj_entry_header *header, unsigned char *ret_bytes);
+
+/** A key taken apart; pointers into the key's bytes. */
+struct pj_cache_key {
+    char stamp[PJ_STAMP_MAX + 1];
+    uint16_t arch_number;
+    const char *image; /* what lies between sm_NN and the last space */
+    size_t image_size;
+    const char *options; /* behind that space; not NUL-terminated */
+    size_t options_size;
+};
+
+/** PJ_ERROR_FORMAT where the bytes are no key of this format. */
+int pj_cache_key_read(const void *bytes, size_t size, struct pj_cache_key *ret_key, struct pj_error **err);
+
+#endif

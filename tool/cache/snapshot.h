@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What lies in a cache directory at one moment: index, entry files, and whether an entry is sound. Only
+ * reads. */
+#ifndef PREJIT_CACHE_SNAPSHOT_H
+#define PREJIT_CACHE_SNAPSHOT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <time.h>
+
+#include "cache/format.h"
+#include "cache/index.h"
+
+struct pj_snapshot_entry {
+    uint64_t hash;
+    uint64_t size; /* of the file, in bytes */
+    int64_t mtime_seconds;
+    uint64_t index_position; /* PJ_NOT_LISTED where the index does not name it */
+};
+#define PJ_NOT_LISTED UINT64_MAX
+
+struct pj_snapshot {
+    bool exists; /* the cache directory is there */
+    struct pj_index index;
+    enum pj_index_state index_state;
+    struct pj_snapshot_entry *entries; /* regular files in the hash directories, ascending by hash */
+    size_t count, capacity;
+    uint64_t bytes; /* sum of the file sizes */
+};
+
+/** Reads the directory `path` (absent: exists = false, success). Foreign names and links below it are passed
+ * over. */
+int pj_snapshot_take(const char *path, struct pj_snapshot *ret_snapshot, struct pj_error **err);
+
+/** The entry of `hash`, or NULL. */
+const struct pj_snapshot_entry *pj_snapshot_find(const struct pj_snapshot *snapshot, uint64_t hash);
+
+void pj_snapshot_free(struct pj_snapshot *snapshot);
+
+enum pj_entry_state {
+    PJ_ENTRY_SOUND,
+    PJ_ENTRY_ABSENT,
+    PJ_ENTRY_EMPTY,     /* left by a killed store [facts 21] */
+    PJ_ENTRY_TRUNCATED, /* size is not 28 + key + payload */
+    PJ_ENTRY_OTHER_FORMAT,
+    PJ_ENTRY_NAME_WRONG,     /* the name is not the key's hash, or the key is none */
+    PJ_ENTRY_CHECKSUM_WRONG, /* the driver recompiles it */
+    PJ_ENTRY_PAYLOAD_WRONG,  /* right checksum, wrong content: the driver believes it and every load fails
+                                [facts 22] */
+};
+
+/** Judges a payload against the architecture of the key: 0, or PJ_ERROR_FORMAT with what is wrong.
+ * image/cubin.h has the one that is used; a function pointer, because the cache module knows no ELF. */
+typedef int pj_payload_check(const void *payload, size_t size, uint16_t arch_number, struct pj_error **err);
+
+/** Reads one entry file (relative to the open cache directory `cache_fd`, no links followed) and judges it.
+ * *ret_message (free(), may be NULL) says what is wrong. `key_stamp` receives the stamp of a sound entry (""
+ * otherwise). Negative only where it could not be read at all. */
+int pj_entry_check(int cache_fd, uint64_t hash, pj_payload_check *check_payload,
+                   enum pj_entry_state *ret_state, char ret_stamp[PJ_STAMP_MAX + 1], char **ret_message,
+                   struct pj_error **err);
+
+const char *pj_entry_state_text(enum pj_entry_state state);
+
+#endif

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reads a PTX text's header and kernel names without parsing bodies, and says what is wrong with it. */
+#ifndef PREJIT_IMAGE_PTX_H
+#define PREJIT_IMAGE_PTX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "arch/arch.h"
+#include "arch/isa.h"
+#include "base/error.h"
+#include "base/memory.h"
+
+/** What the text says. Strings live in the arena given to pj_ptx_read. Sizes are in bytes. */
+struct pj_ptx {
+    struct pj_isa version;
+    struct pj_arch target; /* the last .target counts */
+    unsigned address_size; /* 32 or 64 */
+    const char **kernels;  /* names of .entry functions, in order, without duplicates */
+    size_t kernel_count;
+    const char *unresolved; /* an extern function that is called and not defined here (vprintf and the like
+                               excepted), or NULL */
+    size_t text_size;       /* bytes before the first NUL: what the driver reads [facts 3] */
+};
+
+/** What is to be said about an image before a compiler sees it; each is its own finding with its own words.
+ */
+enum pj_ptx_finding_code {
+    PJ_PTX_OK,
+    PJ_PTX_NOT_PTX,            /* another kind of file; see image/kind.h */
+    PJ_PTX_INTERIOR_NUL,       /* text goes on behind a NUL: the driver drops it in silence */
+    PJ_PTX_NON_ASCII,          /* a byte ≥ 0x80 */
+    PJ_PTX_BAD_HEADER,         /* missing or malformed .version/.target/.address_size, wrong order */
+    PJ_PTX_HEADER_CONTRADICTS, /* the ISA is too old for its own target: broken everywhere */
+    PJ_PTX_32_BIT,             /* .address_size 32: no present architecture runs it */
+    PJ_PTX_NEWER_THAN_DRIVER,  /* .version above what the driver takes */
+    PJ_PTX_NEWER_THAN_GPU,     /* .target above, or bound to another architecture than, the GPU */
+    PJ_PTX_NEEDS_LINKING,      /* calls a function defined elsewhere */
+    PJ_PTX_NO_KERNELS,         /* compiles, but only its own entry is warmed: a warning */
+    PJ_PTX_KERNEL_MISSING,     /* a kernel the manifest names is not there */
+};
+
+/** A finding, with a message that says where (line), what was found, what is allowed and what to do. */
+struct pj_ptx_finding {
+    enum pj_ptx_finding_code code;
+    size_t line;         /* 1-based; 0 where no line applies */
+    const char *message; /* in the arena */
+};
+
+/** Reads `size` bytes (at most 1 GiB). Gives 0 with ret_finding->code PJ_PTX_OK, PJ_PTX_NEEDS_LINKING or
+ * PJ_PTX_NO_KERNELS (then *ret_ptx is complete), or 0 with another code that says why it cannot be used
+ * (NOT_PTX … 32_BIT; *ret_ptx is complete only as far as it was read). Negative only for out of memory. Codes
+ * of one kind are pinned names: pj_ptx_finding_name. */
+int pj_ptx_read(const void *bytes, size_t size, struct pj_arena *arena, struct pj_ptx *ret_ptx,
+                struct pj_ptx_finding *ret_finding, struct pj_error **err);
+
+/** Does this PTX go on a device of number `device` under a driver that takes PTX up to `driver_isa` (major 0
+ * = unknown, not checked)? Gives PJ_PTX_OK, PJ_PTX_NEWER_THAN_DRIVER or PJ_PTX_NEWER_THAN_GPU; the message
+ * has both numbers and the ways out. */
+int pj_ptx_check_target(const struct pj_ptx *ptx, uint16_t device, struct pj_isa driver_isa,
+                        struct pj_arena *arena, struct pj_ptx_finding *ret_finding, struct pj_error **err);
+
+/** Index of the first of `wanted` kernels that is not in `ptx`, or `count`. */
+size_t pj_ptx_missing_kernel(const struct pj_ptx *ptx, const char *const *wanted, size_t count);
+
+/** May an image with this finding be handed to the driver? (OK, NEEDS_LINKING only for links, NO_KERNELS) */
+bool pj_ptx_usable(enum pj_ptx_finding_code code);
+
+/** "newer-than-driver" and so on: the reason_code of reports. */
+const char *pj_ptx_finding_name(enum pj_ptx_finding_code code);
+
+#endif

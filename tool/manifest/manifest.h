@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The manifest: what to warm, for which targets, into which cache. Parsed and checked, globs expanded. */
+#ifndef PREJIT_MANIFEST_MANIFEST_H
+#define PREJIT_MANIFEST_MANIFEST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "arch/options.h"
+#include "arch/target.h"
+#include "base/digest.h"
+#include "base/error.h"
+#include "base/memory.h"
+
+enum pj_module_kind {
+    PJ_MODULE_PTX,
+    PJ_MODULE_SOURCE, /* parsed; not supported by this version */
+    PJ_MODULE_LINK,   /* parsed; not supported by this version */
+    PJ_MODULE_BINARY, /* parsed; not supported by this version */
+};
+
+/** One item of the manifest after glob expansion: one PTX file. Strings live in the manifest's arena. */
+struct pj_module {
+    enum pj_module_kind kind;
+    const char *name; /* unique; `name/stem` where a glob gave several files */
+    const char *path; /* PJ_MODULE_PTX: as opened, relative paths joined to the manifest's folder */
+    struct pj_jit_options options;
+    const char **kernels; /* must exist in the image */
+    size_t kernel_count;
+    bool has_sha256;
+    struct pj_sha256 sha256;
+    bool required;
+    struct pj_target_spec *targets; /* the module's own, else the manifest's */
+    size_t target_count;
+    size_t line; /* of the module in the manifest */
+};
+
+struct pj_manifest {
+    struct pj_arena arena;
+    const char *name;              /* as given: a path, or "-" */
+    const char *directory;         /* that relative paths start from */
+    struct pj_sha256 digest;       /* of the manifest's bytes */
+    const char *cache_path;        /* absolute, or NULL */
+    uint64_t cache_max_size_bytes; /* 0 = not given */
+    unsigned verify_samples;       /* default 3 */
+    bool has_max_warm_ms, has_min_speedup;
+    double max_warm_ms, min_speedup;
+    struct pj_module *modules; /* in manifest order, globs sorted bytewise */
+    size_t module_count;
+};
+
+/** Parses and checks `size` bytes. `name` is for messages ("-" reads as <stdin>), `directory` what relative
+ * paths start from. All schema errors of a well-formed file come in one PJ_ERROR_MANIFEST, one a line, each
+ * "file:line:column: …". Expands globs (reads directories, opens no image). `source:`, `link:` and `binary:`
+ * parse, and are then PJ_ERROR_UNSUPPORTED unless `allow_unsupported`. */
+int pj_manifest_parse(const char *bytes, size_t size, const char *name, const char *directory,
+                      bool allow_unsupported, struct pj_manifest **ret_manifest, struct pj_error **err);
+
+/** Reads the file `path` ("-": standard input), at most 64 MB, and parses it. */
+int pj_manifest_load(const char *path, struct pj_manifest **ret_manifest, struct pj_error **err);
+
+void pj_manifest_free(struct pj_manifest *manifest);
+void pj_manifest_free_pointer(struct pj_manifest **manifest);
+#define PJ_CLEANUP_MANIFEST __attribute__((cleanup(pj_manifest_free_pointer)))
+
+#endif

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The model of one run's result: what every renderer (table, JSON, last line) and the receipt are made from.
+ *
+ * Strings are borrowed: whoever fills the model keeps them alive (an arena). A value that was not measured
+ * has its validity bit unset and is printed as `-` or null, never as 0. Times are milliseconds, sizes bytes.
+ */
+#ifndef PREJIT_REPORT_MODEL_H
+#define PREJIT_REPORT_MODEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "arch/options.h"
+#include "verify/verdict.h"
+
+struct pj_report_device {
+    const char *name; /* "NVIDIA H200" */
+    const char *arch; /* "sm_90" */
+    const char *uuid; /* "GPU-…" or NULL */
+};
+
+struct pj_report_host {
+    const char *driver_version; /* "580.159.04", of the user-space driver; NULL = not known */
+    const char *kernel_driver;  /* of /proc/driver/nvidia/version; NULL = not known */
+    int cuda_version;           /* 13000 = 13.0; 0 = not known */
+    const char *stamp;          /* NULL = not known */
+    struct pj_report_device *devices;
+    size_t device_count;
+};
+
+struct pj_report_cache {
+    const char *path; /* NULL = none */
+    uint64_t limit_bytes;
+    bool has_content; /* bytes and entries are known */
+    uint64_t bytes, entries;
+};
+
+enum pj_target_kind { PJ_TARGET_KIND_NATIVE, PJ_TARGET_KIND_FOREIGN };
+
+enum { PJ_SAMPLES_MAX = 16 };
+
+/** The sample times of one job's hits, one per proof process. */
+struct pj_samples {
+    double ms[PJ_SAMPLES_MAX];
+    size_t count;
+};
+
+/** median, minimum, maximum; false where there are no samples. */
+bool pj_samples_summary(const struct pj_samples *samples, double *ret_median, double *ret_minimum,
+                        double *ret_maximum);
+
+/** How a job's entry came to be there in this run. */
+enum pj_origin {
+    PJ_ORIGIN_NONE,
+    PJ_ORIGIN_COMPILED, /* by this run */
+    PJ_ORIGIN_REUSED,   /* was there, sound */
+    PJ_ORIGIN_REPAIRED, /* compiled twice in this run: the first result got lost */
+};
+
+/** One job. */
+struct pj_report_job {
+    const char *id;     /* unique: "module@sm_90", "module[max_registers=64]@sm_90" */
+    const char *module; /* several names of one job are joined by ", " */
+    const char *target; /* "sm_90" */
+    enum pj_target_kind target_kind;
+    struct pj_jit_options options;
+    bool required;
+    enum pj_verdict verdict;
+    const char *reason_code; /* pinned word, NULL where there is nothing to say */
+    const char *reason;      /* for people */
+    bool passing;            /* an inconclusive verdict whose cause passes: exit 75 */
+    bool slow;               /* a threshold of the manifest was not met */
+    enum pj_origin origin;
+    bool has_compile_ms, has_cold_ms, cold_from_receipt;
+    double compile_ms; /* of this run */
+    double cold_ms;    /* wall time of the compile that made the entry, this run's or the receipt's */
+    struct pj_samples warm;
+    struct pj_witnesses witnesses;
+    const char *entry_name; /* "c/a/920786966c763d", NULL = not known */
+    bool has_entry_bytes;
+    uint64_t entry_bytes;
+    bool has_peak_rss;
+    uint64_t peak_rss_bytes;
+    const char *log; /* the compiler's, NULL = none */
+};
+
+/** Something the program must have set to read this cache. */
+struct pj_report_variable {
+    const char *name, *value;
+};
+
+struct pj_report {
+    const char *command;  /* "warm" */
+    const char *manifest; /* as given, for the cure in the last line */
+    struct pj_report_host host;
+    struct pj_report_cache cache;
+    struct pj_report_job *jobs;
+    size_t job_count;
+    size_t left_out; /* targets of a range, family or `all` that a module does not run on */
+    double seconds;
+    struct pj_report_variable *environment;
+    size_t environment_count;
+    const char **notes; /* facts about the run, one line each, for people and for JSON */
+    size_t note_count;
+    bool nothing_to_do; /* the receipt held: the driver was not opened */
+    enum pj_exit exit_code;
+};
+
+/** Counts over the jobs. */
+struct pj_report_summary {
+    size_t jobs, compiled, reused, repaired;
+    size_t verdicts[PJ_VERDICT_COUNT];
+    size_t failed; /* rejected, incompatible, crashed, timed-out, out-of-memory */
+};
+void pj_report_summarise(const struct pj_report *report, struct pj_report_summary *ret_summary);
+
+/** Exit status that the jobs' verdicts add up to. */
+enum pj_exit pj_report_exit(const struct pj_report *report);
+
+#endif

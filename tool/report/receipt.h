@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The receipt: prejit's record of a finished warm-up, `<cache>/.prejit/receipt.json`, to and from JSON. A
+ * hint, never an authority. */
+#ifndef PREJIT_REPORT_RECEIPT_H
+#define PREJIT_REPORT_RECEIPT_H
+
+#include "base/digest.h"
+#include "base/memory.h"
+#include "report/model.h"
+
+/** A file as stat saw it. */
+struct pj_receipt_file {
+    const char *path;
+    uint64_t device, inode, size_bytes;
+    int64_t mtime_seconds;
+};
+
+/** One job of the receipt: its row as reported, and what it was made from. */
+struct pj_receipt_job {
+    struct pj_report_job row;
+    struct pj_receipt_file image;
+    struct pj_sha256 image_sha256;
+    bool has_entry; /* the entry's name is known; hash, size and time are those of its file */
+    uint64_t entry_hash, entry_size_bytes;
+    int64_t entry_mtime_seconds;
+};
+
+/** All that must be the same for the next run to be a no-op. */
+struct pj_receipt {
+    struct pj_arena arena; /* holds every string and array */
+    const char *tool_version;
+    struct pj_sha256 manifest_sha256;
+    const char *selection; /* -t and -m as given, canonical text */
+    uint64_t limit_bytes;
+    unsigned samples;
+    const char *gpu_listing; /* canonical text of the /proc/driver/nvidia listing and device nodes as found */
+    const char *cuda_visible_devices;  /* NULL = unset */
+    const char *ld_library_path;       /* NULL = unset */
+    const char *driver_option;         /* --driver or PREJIT_DRIVER; NULL = none */
+    int64_t ld_so_cache_mtime_seconds; /* 0 = no such file */
+    struct pj_receipt_file
+        *driver_files; /* libcuda and its helpers, as a worker had them mapped; libcuda first */
+    size_t driver_file_count;
+    struct pj_report_host host;
+    unsigned cache_format; /* 0 = unknown: no entry names */
+    struct pj_receipt_job *jobs;
+    size_t job_count;
+};
+
+/** JSON text of `receipt`, schema "prejit-receipt/1". */
+int pj_receipt_write(const struct pj_receipt *receipt, struct pj_buffer *ret_text, struct pj_error **err);
+
+/** Parses what pj_receipt_write wrote; anything else (other schema, a missing or mistyped field) is
+ * PJ_ERROR_FORMAT. free with pj_receipt_free. */
+int pj_receipt_read(const char *text, size_t size, struct pj_receipt **ret_receipt, struct pj_error **err);
+
+void pj_receipt_free(struct pj_receipt *receipt);
+
+#endif
