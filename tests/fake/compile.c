@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The emulated JIT: takes its time, does what the scenario wants, makes a cubin or refuses. */
+#include "compile.h"
+
+#include "cubin.h"
+#include "disaster.h"
+#include "scenario.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void fake_compile_prove_crash(const struct fake_compilation *compilation)
+{
+    if (!fake_scenario_has(FAKE_ACT_CRASH_PROVE))
+        return;
+    struct fake_ptx ptx;
+    fake_ptx_read(compilation->text, compilation->bytes, fake_scenario()->newest_isa, &ptx);
+    if (fake_scenario_rule(FAKE_ACT_CRASH_PROVE, &ptx, compilation->arch))
+        fake_disaster_crash();
+    fake_ptx_free(&ptx);
+}
+
+static CUresult refuse(struct fake_options *options, CUresult result, const char *text)
+{
+    fake_buffer_add_text(&options->error_log, text);
+    fake_buffer_add_text(&options->error_log, "\n");
+    return result;
+}
+
+/* What the compiler itself has against this text for this architecture. */
+static CUresult object(const struct fake_ptx *ptx, unsigned arch, struct fake_options *options)
+{
+    if (ptx->refusal != CUDA_SUCCESS)
+        return refuse(options, ptx->refusal, ptx->refusal_text);
+    const char *objection = fake_arch_objection(ptx->target, arch);
+    if (!objection)
+        return CUDA_SUCCESS;
+    struct fake_buffer text = {0};
+    const char *mark = strstr(objection, "%s");
+    fake_buffer_printf(&text, "ptxas fatal   : %.*s%s%s", (int)(mark - objection), objection,
+                       ptx->target_text, mark + 2);
+    CUresult result = refuse(options, CUDA_ERROR_INVALID_PTX, (char *)text.data);
+    fake_buffer_free(&text);
+    return result;
+}
+
+static void report(const struct fake_ptx *ptx, unsigned arch, struct fake_options *options)
+{
+    unsigned wanted = 0;
+    if (fake_options_value(options, CU_JIT_GENERATE_DEBUG_INFO, &wanted) && wanted && !ptx->has_debug_info)
+        fake_buffer_add_text(&options->info_log, "ptxas warning :  .debug_info section not found\n");
+    if (!fake_options_value(options, CU_JIT_LOG_VERBOSE, &wanted) || !wanted)
+        return;
+    fake_buffer_add_text(&options->info_log, "ptxas info    : 0 bytes gmem\n");
+    for (size_t i = 0; i < ptx->kernel_count; i++)
+        fake_buffer_printf(&options->info_log, "ptxas info    : Compiling entry function '%s' for 'sm_%u'\n",
+                           ptx->kernels[i].name, arch);
+}
+
+static void take_time(const struct fake_compilation *compilation, const struct fake_ptx *ptx)
+{
+    const struct fake_scenario *scenario = fake_scenario();
+    const struct fake_rule *memory = fake_scenario_rule(FAKE_ACT_MEMORY, ptx, compilation->arch);
+    const struct fake_rule *slow = fake_scenario_rule(FAKE_ACT_SLOW, ptx, compilation->arch);
+    size_t held_bytes = memory ? (size_t)memory->number << 20 : 0;
+    unsigned char *held = fake_allocate(held_bytes);
+    memset(held, 1, held_bytes); /* so that it is resident */
+    double ms = scenario->compile_base_ms + scenario->compile_us_per_kb * (double)compilation->bytes / 1e6 +
+                (slow ? slow->number : 0);
+    fake_pass(ms, scenario->burn);
+    free(held);
+}
+
+static void spoil(const struct fake_rule *rule, const struct fake_ptx *ptx,
+                  const struct fake_compilation *compilation, const struct fake_buffer *good,
+                  struct fake_buffer *stored)
+{
+    uint64_t seed = fake_fnv(compilation->key->data, compilation->key->length);
+    switch (rule->payload) {
+    case FAKE_PAYLOAD_ARCH:
+        fake_cubin_write(ptx, rule->payload_arch, seed, 0, stored);
+        break;
+    case FAKE_PAYLOAD_CUT:
+        fake_buffer_add(stored, good->data, good->length - 100);
+        break;
+    case FAKE_PAYLOAD_RANDOM:
+        for (size_t i = 0; i < good->length; i++) {
+            seed = seed * 6364136223846793005u + 1442695040888963407u;
+            unsigned char byte = (unsigned char)(seed >> 56);
+            fake_buffer_add(stored, &byte, 1);
+        }
+        break;
+    }
+}
+
+static CUresult compile_read(const struct fake_compilation *compilation, const struct fake_ptx *ptx,
+                             struct fake_options *options, struct fake_buffer *ret_payload,
+                             struct fake_buffer *ret_stored)
+{
+    unsigned arch = compilation->arch;
+    fake_disaster_strike(ptx, arch);
+    const struct fake_rule *rule = fake_scenario_rule(FAKE_ACT_REFUSE, ptx, arch);
+    if (rule)
+        return refuse(options, rule->result, rule->text);
+    CUresult result = object(ptx, arch, options);
+    if (result != CUDA_SUCCESS)
+        return result;
+    take_time(compilation, ptx);
+    report(ptx, arch, options);
+    rule = fake_scenario_rule(FAKE_ACT_PAYLOAD, ptx, arch);
+    uint64_t seed = fake_fnv(compilation->key->data, compilation->key->length);
+    fake_cubin_write(ptx, arch, seed, rule ? (size_t)rule->number : 0, ret_payload);
+    *ret_stored = (struct fake_buffer){0};
+    rule = fake_scenario_rule(FAKE_ACT_BAD_PAYLOAD, ptx, arch);
+    if (rule)
+        spoil(rule, ptx, compilation, ret_payload, ret_stored);
+    else
+        fake_buffer_add(ret_stored, ret_payload->data, ret_payload->length);
+    return CUDA_SUCCESS;
+}
+
+CUresult fake_compile(const struct fake_compilation *compilation, struct fake_options *options,
+                      struct fake_buffer *ret_payload, struct fake_buffer *ret_stored)
+{
+    struct fake_ptx ptx;
+    if (!fake_arch_is_output(compilation->arch) || fake_scenario_is_disabled(compilation->arch)) {
+        struct fake_buffer text = {0};
+        fake_buffer_printf(&text, "ptxas fatal   : Value 'sm_%u' is not defined for option 'gpu-name'",
+                           compilation->arch);
+        CUresult result = refuse(options, CUDA_ERROR_INVALID_PTX, (char *)text.data);
+        fake_buffer_free(&text);
+        return result;
+    }
+    fake_ptx_read(compilation->text, compilation->bytes, fake_scenario()->newest_isa, &ptx);
+    CUresult result = compile_read(compilation, &ptx, options, ret_payload, ret_stored);
+    fake_ptx_free(&ptx);
+    return result;
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reads a cubin: architecture, kernels, variables; checks that it is whole. */
+#include "cubin.h"
+
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct view {
+    const unsigned char *bytes;
+    size_t length;
+    Elf64_Ehdr header;
+};
+
+static bool inside(const struct view *view, uint64_t offset, uint64_t size)
+{
+    return offset <= view->length && size <= view->length - offset;
+}
+
+static Elf64_Shdr section_at(const struct view *view, size_t index)
+{
+    Elf64_Shdr section;
+    memcpy(&section, view->bytes + view->header.e_shoff + index * sizeof section, sizeof section);
+    return section;
+}
+
+size_t fake_cubin_extent(const unsigned char *image)
+{
+    Elf64_Ehdr header;
+    memcpy(&header, image, sizeof header);
+    uint64_t extent = header.e_shoff + (uint64_t)header.e_shnum * sizeof(Elf64_Shdr);
+    uint64_t segments_end = header.e_phoff + (uint64_t)header.e_phnum * sizeof(Elf64_Phdr);
+    for (size_t i = 0; i < header.e_shnum; i++) {
+        Elf64_Shdr section;
+        memcpy(&section, image + header.e_shoff + i * sizeof section, sizeof section);
+        if (section.sh_type != SHT_NOBITS && section.sh_offset + section.sh_size > extent)
+            extent = section.sh_offset + section.sh_size;
+    }
+    return segments_end > extent ? segments_end : extent;
+}
+
+static bool is_whole(const struct view *view)
+{
+    const Elf64_Ehdr *header = &view->header;
+    if (memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 || header->e_ident[EI_CLASS] != ELFCLASS64 ||
+        header->e_machine != 190 || header->e_shentsize != sizeof(Elf64_Shdr) || header->e_shnum == 0)
+        return false;
+    if (!inside(view, header->e_shoff, (uint64_t)header->e_shnum * sizeof(Elf64_Shdr)) ||
+        !inside(view, header->e_phoff, (uint64_t)header->e_phnum * sizeof(Elf64_Phdr)))
+        return false;
+    for (size_t i = 0; i < header->e_shnum; i++) {
+        Elf64_Shdr section = section_at(view, i);
+        if (section.sh_type != SHT_NOBITS && !inside(view, section.sh_offset, section.sh_size))
+            return false;
+    }
+    return true;
+}
+
+static void add(struct fake_cubin_symbol **list, size_t *count, const char *name, uint64_t bytes)
+{
+    *list = fake_reallocate(*list, (*count + 1) * sizeof **list);
+    (*list)[(*count)++] = (struct fake_cubin_symbol){fake_copy_text(name, strlen(name)), bytes};
+}
+
+/* The text at `offset` of a string table section; NULL where it is not ended inside it. */
+static const char *text_at(const struct view *view, size_t table, uint64_t offset)
+{
+    if (table >= view->header.e_shnum)
+        return NULL;
+    Elf64_Shdr section = section_at(view, table);
+    if (section.sh_type != SHT_STRTAB || offset >= section.sh_size)
+        return NULL;
+    const unsigned char *text = view->bytes + section.sh_offset + offset;
+    return memchr(text, 0, section.sh_size - offset) ? (const char *)text : NULL;
+}
+
+static void read_symbols(const struct view *view, const Elf64_Shdr *table, struct fake_cubin *cubin)
+{
+    for (uint64_t at = 0; at + sizeof(Elf64_Sym) <= table->sh_size; at += sizeof(Elf64_Sym)) {
+        Elf64_Sym symbol;
+        memcpy(&symbol, view->bytes + table->sh_offset + at, sizeof symbol);
+        const char *name = text_at(view, table->sh_link, symbol.st_name);
+        if (name && *name && ELF64_ST_TYPE(symbol.st_info) == STT_OBJECT)
+            add(&cubin->variables, &cubin->variable_count, name, symbol.st_size);
+    }
+}
+
+bool fake_cubin_read(const unsigned char *bytes, size_t length, struct fake_cubin *ret_cubin)
+{
+    struct view view = {.bytes = bytes, .length = length};
+    if (length < sizeof view.header)
+        return false;
+    memcpy(&view.header, bytes, sizeof view.header);
+    if (!is_whole(&view))
+        return false;
+    struct fake_cubin cubin = {0};
+    cubin.arch = view.header.e_ident[EI_OSABI] == 0x41 ? view.header.e_flags >> 8 & 0xffu
+                                                       : view.header.e_flags & 0xffu;
+    for (size_t i = 0; i < view.header.e_shnum; i++) {
+        Elf64_Shdr section = section_at(&view, i);
+        const char *name = text_at(&view, view.header.e_shstrndx, section.sh_name);
+        if (name && strncmp(name, ".text.", 6) == 0)
+            add(&cubin.kernels, &cubin.kernel_count, name + 6, section.sh_size);
+        if (section.sh_type == SHT_SYMTAB)
+            read_symbols(&view, &section, &cubin);
+    }
+    *ret_cubin = cubin;
+    return true;
+}
+
+static void free_symbols(struct fake_cubin_symbol *symbols, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        free(symbols[i].name);
+    free(symbols);
+}
+
+void fake_cubin_free(struct fake_cubin *cubin)
+{
+    free_symbols(cubin->kernels, cubin->kernel_count);
+    free_symbols(cubin->variables, cubin->variable_count);
+    *cubin = (struct fake_cubin){0};
+}

@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reads the module level of a PTX text: head, variables, functions. */
+#include "ptx_reader.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void fake_ptx_refuse(struct fake_ptx_reader *reader, CUresult result, const char *format, ...)
+{
+    if (reader->ptx->refusal != CUDA_SUCCESS)
+        return; /* the first complaint is the one that counts */
+    struct fake_buffer text = {0};
+    va_list arguments;
+    va_start(arguments, format);
+    fake_buffer_vprintf(&text, format, arguments);
+    va_end(arguments);
+    fake_buffer_add_text(&text, "\nptxas fatal   : Ptx assembly aborted due to errors");
+    reader->ptx->refusal = result;
+    reader->ptx->refusal_text = (char *)text.data;
+}
+
+void fake_ptx_refuse_syntax(struct fake_ptx_reader *reader, struct fake_token near)
+{
+    fake_ptx_refuse(reader, CUDA_ERROR_INVALID_PTX,
+                    "ptxas application ptx input, line %u; fatal   : Parsing error near '%.*s': syntax error",
+                    near.line, (int)(near.length < 80 ? near.length : 80), near.start);
+}
+
+bool fake_ptx_skip_group(struct fake_ptx_reader *reader, const char *open, const char *close)
+{
+    unsigned depth = 1;
+    while (depth) {
+        struct fake_token token = fake_lexer_next(&reader->lexer);
+        if (!token.length) {
+            fake_ptx_refuse_syntax(reader, token);
+            return false;
+        }
+        if (fake_token_is(token, open))
+            depth++;
+        else if (fake_token_is(token, close))
+            depth--;
+    }
+    return true;
+}
+
+static void read_version(struct fake_ptx_reader *reader)
+{
+    /* ptxas takes no comment between the word and its number. */
+    const char *raw = reader->lexer.next;
+    while (raw < reader->lexer.end && (*raw == ' ' || *raw == '\t'))
+        raw++;
+    struct fake_token token = fake_lexer_next(&reader->lexer);
+    if (token.start != raw || !token.length) {
+        fake_ptx_refuse(
+            reader, CUDA_ERROR_INVALID_PTX,
+            "ptxas application ptx input, line %u; fatal   : Missing .version directive at start of file "
+            "'ptx input'",
+            token.line);
+        return;
+    }
+    char *text = fake_copy_text(token.start, token.length);
+    unsigned major = 0, minor = 0;
+    int used = 0;
+    bool read =
+        sscanf(text, "%3u.%n", &major, &used) == 1 && used > 0 && text[used] >= '0' && text[used] <= '9';
+    if (read) {
+        /* Read as a decimal fraction, as ptxas does: 8.10 counts as 8.1. */
+        size_t digits = strlen(text + used);
+        while (digits > 1 && text[(size_t)used + digits - 1] == '0')
+            digits--;
+        minor = digits > 1 ? 99 : (unsigned)(text[used] - '0');
+    }
+    unsigned isa = major * 10 + minor;
+    unsigned newest = reader->newest_isa;
+    if (!read || minor > 9 || isa > newest || !fake_ptx_version_exists(isa))
+        fake_ptx_refuse(
+            reader, CUDA_ERROR_UNSUPPORTED_PTX_VERSION,
+            "ptxas application ptx input, line %u; fatal   : Unsupported .version %s; current version is "
+            "'%u.%u'",
+            token.line, text, newest / 10, newest % 10);
+    reader->isa = isa;
+    free(text);
+}
+
+static void read_target(struct fake_ptx_reader *reader)
+{
+    struct fake_token token = fake_lexer_next(&reader->lexer);
+    char *text = fake_copy_text(token.start, token.length);
+    struct fake_arch target = {0};
+    if (!fake_arch_parse(text, true, &target)) {
+        fake_ptx_refuse(
+            reader, CUDA_ERROR_INVALID_PTX,
+            "ptxas application ptx input, line %u; fatal   : Target architecture not defined at start of "
+            "file 'ptx input'",
+            token.line);
+        free(text);
+        return;
+    }
+    unsigned lowest = fake_arch_lowest_isa(target);
+    if (!lowest)
+        fake_ptx_refuse(reader, CUDA_ERROR_INVALID_PTX,
+                        "ptxas application ptx input, line %u; fatal   : Unsupported .target '%s'",
+                        token.line, text);
+    else if (reader->isa < lowest)
+        fake_ptx_refuse(
+            reader, CUDA_ERROR_INVALID_PTX,
+            "ptxas application ptx input, line %u; error   : PTX .version %u.%u does not support .target %s",
+            token.line, reader->isa / 10, reader->isa % 10, text);
+    free(reader->ptx->target_text);
+    reader->ptx->target = target; /* of several, the last counts */
+    reader->ptx->target_text = text;
+    while (fake_token_is(fake_lexer_peek(&reader->lexer), ",")) {
+        fake_lexer_next(&reader->lexer);
+        fake_lexer_next(&reader->lexer);
+    }
+}
+
+static void add_kernel(struct fake_ptx_reader *reader, struct fake_token name, size_t body_bytes)
+{
+    struct fake_ptx *ptx = reader->ptx;
+    ptx->kernels = fake_reallocate(ptx->kernels, (ptx->kernel_count + 1) * sizeof *ptx->kernels);
+    ptx->kernels[ptx->kernel_count++] =
+        (struct fake_ptx_kernel){fake_copy_text(name.start, name.length), body_bytes};
+}
+
+/* Behind .entry or .func. */
+static void read_function(struct fake_ptx_reader *reader, bool entry)
+{
+    struct fake_token name = {0};
+    for (;;) {
+        struct fake_token token = fake_lexer_next(&reader->lexer);
+        if (!token.length) {
+            fake_ptx_refuse_syntax(reader, token);
+            return;
+        }
+        if (fake_token_is(token, "(")) {
+            if (!fake_ptx_skip_group(reader, "(", ")"))
+                return;
+        } else if (fake_token_is(token, ";") || fake_token_is(token, "{")) {
+            if (!name.length) {
+                fake_ptx_refuse_syntax(reader, token);
+                return;
+            }
+            if (fake_token_is(token, ";")) {
+                fake_names_add(&reader->declared, name.start, name.length);
+                return;
+            }
+            if (fake_names_have(&reader->defined, name.start, name.length))
+                fake_ptx_refuse(
+                    reader, CUDA_ERROR_INVALID_PTX,
+                    "ptxas application ptx input, line %u; error   : Duplicate definition of function "
+                    "'%.*s'",
+                    name.line, (int)name.length, name.start);
+            fake_names_add(&reader->defined, name.start, name.length);
+            const char *start = reader->lexer.next;
+            fake_ptx_read_body(reader);
+            if (entry)
+                add_kernel(reader, name, (size_t)(reader->lexer.next - start));
+            return;
+        } else if (!name.length && fake_token_is_name(token)) {
+            name = token;
+        }
+    }
+}
+
+static unsigned element_bytes(struct fake_token token)
+{
+    char digits[4] = {0};
+    if (token.length < 3 || token.length > 5 || !strchr("bsuf", token.start[1]))
+        return 0;
+    memcpy(digits, token.start + 2, token.length - 2);
+    unsigned long bits = strtoul(digits, NULL, 10);
+    return bits >= 8 && bits <= 128 && bits % 8 == 0 ? (unsigned)bits / 8 : 0;
+}
+
+/* Elements of `{...}`, whose opening brace has been read. */
+static uint64_t count_initialisers(struct fake_ptx_reader *reader)
+{
+    uint64_t count = 1;
+    for (unsigned depth = 1; depth;) {
+        struct fake_token token = fake_lexer_next(&reader->lexer);
+        if (!token.length) {
+            fake_ptx_refuse_syntax(reader, token);
+            return count;
+        }
+        if (fake_token_is(token, "{"))
+            depth++;
+        else if (fake_token_is(token, "}"))
+            depth--;
+        else if (fake_token_is(token, ","))
+            count++;
+    }
+    return count;
+}
+
+struct declaration {
+    bool kept; /* .global and .const have a place in the cubin */
+    struct fake_token name;
+    uint64_t element;
+    uint64_t lanes;
+    uint64_t count;
+    bool open_ended; /* `[]`: its length is that of its initialiser */
+    bool initialised;
+};
+
+static void end_variable(struct fake_ptx_reader *reader, struct declaration *declaration)
+{
+    struct fake_ptx *ptx = reader->ptx;
+    if (declaration->kept && declaration->name.length) {
+        ptx->variables = fake_reallocate(ptx->variables, (ptx->variable_count + 1) * sizeof *ptx->variables);
+        ptx->variables[ptx->variable_count++] = (struct fake_ptx_variable){
+            fake_copy_text(declaration->name.start, declaration->name.length),
+            declaration->element * declaration->lanes * declaration->count, declaration->initialised};
+    }
+    declaration->name = (struct fake_token){0};
+    declaration->count = 1;
+    declaration->open_ended = declaration->initialised = false;
+}
+
+static void read_dimension(struct fake_ptx_reader *reader, struct declaration *declaration)
+{
+    struct fake_token token = fake_lexer_next(&reader->lexer);
+    if (fake_token_is(token, "]")) {
+        declaration->open_ended = true;
+        return;
+    }
+    char *text = fake_copy_text(token.start, token.length < 20 ? token.length : 20);
+    uint64_t count = strtoull(text, NULL, 0);
+    free(text);
+    declaration->count *= count;
+    fake_ptx_skip_group(reader, "[", "]");
+}
+
+/* Any directive at module level that is not handled by name: a function or a variable. */
+static void read_declaration(struct fake_ptx_reader *reader, struct fake_token token)
+{
+    struct declaration declaration = {.lanes = 1, .count = 1};
+    for (; token.length; token = fake_lexer_next(&reader->lexer)) {
+        if (fake_token_is(token, ".entry") || fake_token_is(token, ".func")) {
+            read_function(reader, fake_token_is(token, ".entry"));
+            return;
+        }
+        if (fake_token_is(token, ".global") || fake_token_is(token, ".const"))
+            declaration.kept = true;
+        else if (fake_token_is(token, ".align"))
+            fake_lexer_next(&reader->lexer);
+        else if (fake_token_is(token, ".attribute"))
+            fake_lexer_next(&reader->lexer), fake_ptx_skip_group(reader, "(", ")");
+        else if (fake_token_is(token, ".v2") || fake_token_is(token, ".v4"))
+            declaration.lanes = (uint64_t)(token.start[2] - '0');
+        else if (token.start[0] == '.' && element_bytes(token))
+            declaration.element = element_bytes(token);
+        else if (fake_token_is(token, "["))
+            read_dimension(reader, &declaration);
+        else if (fake_token_is(token, "="))
+            declaration.initialised = true;
+        else if (fake_token_is(token, "{")) {
+            uint64_t count = count_initialisers(reader);
+            if (declaration.open_ended)
+                declaration.count *= count;
+        } else if (fake_token_is(token, ",") || fake_token_is(token, ";")) {
+            end_variable(reader, &declaration);
+            if (token.start[0] == ';')
+                return;
+        } else if (!declaration.name.length && fake_token_is_name(token))
+            declaration.name = token;
+    }
+    fake_ptx_refuse_syntax(reader, token);
+}
+
+static void read_address_size(struct fake_ptx_reader *reader)
+{
+    if (fake_token_is(fake_lexer_next(&reader->lexer), "32"))
+        fake_ptx_refuse(
+            reader, CUDA_ERROR_INVALID_PTX,
+            "ptxas fatal   :  32-Bit ABI (--machine 32 or 32-Bit addressing) is not supported on sm_90 or "
+            "higher architectures.");
+}
+
+static void read_section(struct fake_ptx_reader *reader)
+{
+    struct fake_token token = fake_lexer_next(&reader->lexer);
+    if (fake_token_is(token, ".debug_info"))
+        reader->ptx->has_debug_info = true;
+    while (token.length && !fake_token_is(token, "{"))
+        token = fake_lexer_next(&reader->lexer);
+    if (token.length)
+        fake_ptx_skip_group(reader, "{", "}");
+}
+
+static bool read_item(struct fake_ptx_reader *reader)
+{
+    struct fake_token token = fake_lexer_next(&reader->lexer);
+    const char *missing = NULL;
+    if (fake_token_is(token, ".version")) {
+        read_version(reader);
+        return true;
+    }
+    if (!reader->isa)
+        missing = ".version";
+    else if (!fake_token_is(token, ".target") && !reader->ptx->target_text)
+        missing = ".target";
+    if (missing)
+        fake_ptx_refuse(
+            reader, CUDA_ERROR_INVALID_PTX,
+            "ptxas application ptx input, line %u; fatal   : Missing %s directive at start of file 'ptx "
+            "input'",
+            token.line, missing);
+    if (!token.length)
+        return false;
+    if (fake_token_is(token, ".target"))
+        read_target(reader);
+    else if (fake_token_is(token, ".address_size"))
+        read_address_size(reader);
+    else if (fake_token_is(token, ".file") || fake_token_is(token, ".loc") || fake_token_is(token, "@"))
+        fake_lexer_skip_line(&reader->lexer);
+    else if (fake_token_is(token, ".section"))
+        read_section(reader);
+    else if (fake_token_is(token, ".pragma") || fake_token_is(token, ".alias"))
+        fake_ptx_skip_group(reader, "", ";");
+    else if (token.start[0] == '.')
+        read_declaration(reader, token);
+    else if (!fake_token_is(token, ";"))
+        fake_ptx_refuse_syntax(reader, token);
+    return true;
+}
+
+static void check_bytes(struct fake_ptx_reader *reader, const char *text, size_t length)
+{
+    unsigned line = 1;
+    for (size_t i = 0; i < length; i++) {
+        if (text[i] == '\n')
+            line++;
+        if ((unsigned char)text[i] >= 0x80) {
+            fake_ptx_refuse(reader, CUDA_ERROR_INVALID_PTX,
+                            "ptxas fatal   : Unexpected non-ASCII character encountered on line %u", line);
+            return;
+        }
+    }
+}
+
+static void check_calls(struct fake_ptx_reader *reader)
+{
+    for (size_t i = 0; i < reader->called.count; i++) {
+        const char *name = reader->called.names[i];
+        if (!fake_names_have(&reader->defined, name, strlen(name)) &&
+            fake_names_have(&reader->declared, name, strlen(name)) && !fake_ptx_supplies_function(name))
+            fake_ptx_refuse(reader, CUDA_ERROR_INVALID_PTX, "ptxas fatal   : Unresolved extern function '%s'",
+                            name);
+    }
+}
+
+void fake_ptx_read(const char *text, size_t length, unsigned newest_isa, struct fake_ptx *ret_ptx)
+{
+    *ret_ptx = (struct fake_ptx){0};
+    struct fake_ptx_reader reader = {
+        .lexer = {.next = text, .end = text + length, .line = 1}, .ptx = ret_ptx, .newest_isa = newest_isa};
+    check_bytes(&reader, text, length);
+    while (read_item(&reader))
+        ;
+    if (reader.lexer.open_comment)
+        fake_ptx_refuse(
+            &reader, CUDA_ERROR_INVALID_PTX,
+            "ptxas application ptx input, line %u; fatal   : Parsing error near '': unexpected EOF while "
+            "scanning",
+            reader.lexer.line);
+    check_calls(&reader);
+    fake_names_free(&reader.declared);
+    fake_names_free(&reader.defined);
+    fake_names_free(&reader.called);
+}
+
+void fake_ptx_free(struct fake_ptx *ptx)
+{
+    for (size_t i = 0; i < ptx->kernel_count; i++)
+        free(ptx->kernels[i].name);
+    for (size_t i = 0; i < ptx->variable_count; i++)
+        free(ptx->variables[i].name);
+    free(ptx->kernels);
+    free(ptx->variables);
+    free(ptx->target_text);
+    free(ptx->refusal_text);
+    *ptx = (struct fake_ptx){0};
+}
