@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reads /proc/driver/nvidia and the device nodes. */
+#include "host/gpus.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/memory.h"
+
+static int compare_names(const struct dirent **a, const struct dirent **b)
+{
+    return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+static int is_visible(const struct dirent *item)
+{
+    return item->d_name[0] != '.';
+}
+
+static int is_gpu_node(const struct dirent *item)
+{
+    const char *name = item->d_name;
+    return strncmp(name, "nvidia", 6) == 0 && isdigit((unsigned char)name[6]);
+}
+
+static void free_list(struct dirent **list, int count)
+{
+    for (int i = 0; i < count; i++)
+        free(list[i]);
+    free(list);
+}
+
+/* Appends the lines of a GPU's information file that tell which GPU it is. Others (BIOS, DMA size) change by
+ * themselves. */
+static void append_identity(struct pj_buffer *text, const char *information)
+{
+    static const char *const wanted[] = {"Model:", "GPU UUID:"};
+    for (const char *line = information; *line;) {
+        size_t length = strcspn(line, "\n");
+        for (size_t i = 0; i < PJ_COUNT(wanted); i++) {
+            if (strncmp(line, wanted[i], strlen(wanted[i])) == 0) {
+                pj_buffer_append(text, line, length);
+                pj_buffer_putc(text, '\n');
+            }
+        }
+        line += length + (line[length] == '\n');
+    }
+}
+
+static int append_gpus(const struct pj_host_root *root, struct pj_buffer *text, size_t *ret_count,
+                       struct pj_error **err)
+{
+    PJ_CLEANUP_FREE char *folder = pj_host_path(root, "/proc/driver/nvidia/gpus");
+    if (!folder)
+        return pj_error_no_memory(err);
+    struct dirent **list = NULL;
+    int count = scandir(folder, &list, is_visible, compare_names);
+    if (count < 0) {
+        *ret_count = 0;
+        return errno == ENOMEM ? pj_error_no_memory(err) : 0;
+    }
+    int r = 0;
+    for (int i = 0; i < count && r == 0; i++) {
+        PJ_CLEANUP_BUFFER struct pj_buffer information = {0};
+        PJ_CLEANUP_BUFFER struct pj_buffer path = {0};
+        pj_buffer_printf(&path, "/proc/driver/nvidia/gpus/%s/information", list[i]->d_name);
+        r = pj_buffer_check(&path, err);
+        if (r < 0)
+            break;
+        pj_buffer_printf(text, "gpu %s\n", list[i]->d_name);
+        PJ_CLEANUP_ERROR struct pj_error *ignored = NULL;
+        if (pj_host_read(root, path.data, &information, &ignored) == 0)
+            append_identity(text, pj_buffer_text(&information));
+    }
+    free_list(list, count);
+    *ret_count = (size_t)count;
+    return r;
+}
+
+static void append_nodes(const struct pj_host_root *root, struct pj_buffer *text)
+{
+    PJ_CLEANUP_FREE char *folder = pj_host_path(root, "/dev");
+    struct dirent **list = NULL;
+    int count = folder ? scandir(folder, &list, is_gpu_node, compare_names) : -1;
+    if (count < 0)
+        return;
+    for (int i = 0; i < count; i++)
+        pj_buffer_printf(text, "node %s\n", list[i]->d_name);
+    free_list(list, count);
+}
+
+int pj_host_gpu_listing(const struct pj_host_root *root, struct pj_buffer *ret_text, size_t *ret_count,
+                        struct pj_error **err)
+{
+    PJ_CLEANUP_FREE char *version = pj_host_kernel_driver(root);
+    if (version)
+        pj_buffer_printf(ret_text, "kernel %s\n", version);
+    int r = append_gpus(root, ret_text, ret_count, err);
+    if (r < 0)
+        return r;
+    append_nodes(root, ret_text);
+    return pj_buffer_check(ret_text, err);
+}
+
+char *pj_host_kernel_driver(const struct pj_host_root *root)
+{
+    PJ_CLEANUP_BUFFER struct pj_buffer text = {0};
+    PJ_CLEANUP_ERROR struct pj_error *ignored = NULL;
+    if (pj_host_read(root, "/proc/driver/nvidia/version", &text, &ignored) < 0)
+        return NULL;
+    /* "NVRM version: NVIDIA UNIX … Kernel Module  580.159.04  Release Build …": the first word that looks
+     * like a version. */
+    for (const char *word = pj_buffer_text(&text); *word && *word != '\n';) {
+        size_t length = strcspn(word, " \t\n");
+        if (length > 2 && strspn(word, "0123456789.") >= length && memchr(word, '.', length))
+            return strndup(word, length);
+        word += length;
+        word += strspn(word, " \t");
+    }
+    return NULL;
+}

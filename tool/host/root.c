@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Paths of the machine below an injectable root. */
+#include "host/root.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/file.h"
+#include "base/memory.h"
+
+enum { SPECIAL_FILE_MAX_BYTES = 1 << 20 };
+
+struct pj_host_root pj_host_root_from_environment(void)
+{
+    const char *prefix = secure_getenv("PREJIT_ROOT");
+    return (struct pj_host_root){.prefix = prefix ? prefix : ""};
+}
+
+char *pj_host_path(const struct pj_host_root *root, const char *path)
+{
+    char *joined = NULL;
+    return asprintf(&joined, "%s%s", root->prefix, path) < 0 ? NULL : joined;
+}
+
+int pj_host_read(const struct pj_host_root *root, const char *path, struct pj_buffer *ret_text,
+                 struct pj_error **err)
+{
+    PJ_CLEANUP_FREE char *full = pj_host_path(root, path);
+    if (!full)
+        return pj_error_no_memory(err);
+    return pj_file_read_special(AT_FDCWD, full, SPECIAL_FILE_MAX_BYTES, ret_text, err);
+}
+
+int64_t pj_host_mtime(const struct pj_host_root *root, const char *path)
+{
+    PJ_CLEANUP_FREE char *full = pj_host_path(root, path);
+    struct stat status;
+    if (!full || stat(full, &status) != 0)
+        return 0;
+    return (int64_t)status.st_mtim.tv_sec;
+}

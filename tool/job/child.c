@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Starts worker processes with a listed environment. */
+#include "job/child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/file.h"
+
+static const char *const passed_on[] = {
+    "PATH=", "HOME=", "TMPDIR=", "NVIDIA_", "CUDA_MPS_", "CUDA_DEVICE_ORDER="};
+
+static bool starts_with(const char *text, const char *prefix)
+{
+    return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+static const char *value_of(char *const *environment, const char *name_and_equals)
+{
+    for (; *environment; environment++) {
+        if (starts_with(*environment, name_and_equals))
+            return *environment + strlen(name_and_equals);
+    }
+    return NULL;
+}
+
+/* LD_LIBRARY_PATH: the folder of the driver that was asked for comes first, so that its own helpers are found
+ * before others. */
+static char *library_path(struct pj_arena *arena, const char *callers, const char *driver_path)
+{
+    const char *slash = driver_path ? strrchr(driver_path, '/') : NULL;
+    if (!slash)
+        return pj_arena_printf(arena, "LD_LIBRARY_PATH=%s", callers ? callers : "");
+    int length = slash == driver_path ? 1 : (int)(slash - driver_path);
+    return pj_arena_printf(arena, "LD_LIBRARY_PATH=%.*s%s%s", length, driver_path,
+                           callers && *callers ? ":" : "", callers ? callers : "");
+}
+
+char **pj_child_environment(struct pj_arena *arena, char *const *caller,
+                            const struct pj_child_environment *wanted)
+{
+    enum { ADDED = 8 };
+    size_t count = 0;
+    while (caller[count])
+        count++;
+    char **result = pj_arena_calloc(arena, count + ADDED, sizeof *result);
+    if (!result)
+        return NULL;
+    size_t used = 0;
+    for (size_t i = 0; i < count; i++) {
+        for (size_t k = 0; k < PJ_COUNT(passed_on); k++) {
+            if (starts_with(caller[i], passed_on[k])) {
+                result[used++] = caller[i];
+                break;
+            }
+        }
+    }
+    const char *callers_library_path = value_of(caller, "LD_LIBRARY_PATH=");
+    const char *devices =
+        wanted->visible_devices ? wanted->visible_devices : value_of(caller, "CUDA_VISIBLE_DEVICES=");
+    size_t added = used;
+    result[used++] = pj_arena_strdup(arena, "LANG=C");
+    result[used++] = pj_arena_printf(arena, "CUDA_CACHE_PATH=%s", wanted->cache_path);
+    result[used++] = pj_arena_printf(arena, "CUDA_CACHE_MAXSIZE=%" PRIu64, wanted->cache_max_bytes);
+    if (wanted->disable_jit)
+        result[used++] = pj_arena_strdup(arena, "CUDA_DISABLE_PTX_JIT=1");
+    if (devices)
+        result[used++] = pj_arena_printf(arena, "CUDA_VISIBLE_DEVICES=%s", devices);
+    if (callers_library_path || wanted->driver_path)
+        result[used++] = library_path(arena, callers_library_path, wanted->driver_path);
+    for (size_t i = added; i < used; i++) {
+        if (!result[i])
+            return NULL;
+    }
+    return result;
+}
+
+enum { WORKER_SOCKET = 3 };
+
+static int spawn(const char *program, char *const *environment, int socket, pid_t *ret_pid)
+{
+    char parent[32], descriptor[16];
+    (void)snprintf(parent, sizeof parent, "%ld", (long)getpid());
+    (void)snprintf(descriptor, sizeof descriptor, "%d", WORKER_SOCKET);
+    char *const arguments[] = {(char *)(uintptr_t) "prejit", (char *)(uintptr_t) "_worker", descriptor,
+                               parent, NULL};
+    posix_spawn_file_actions_t actions;
+    int r = posix_spawn_file_actions_init(&actions);
+    if (r != 0)
+        return r;
+    /* The driver must never write into the report on standard output. */
+    r = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    if (r == 0)
+        r = posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    if (r == 0)
+        r = posix_spawn_file_actions_adddup2(&actions, socket, WORKER_SOCKET);
+    if (r == 0)
+        r = posix_spawn(ret_pid, program, &actions, NULL, arguments, environment);
+    (void)posix_spawn_file_actions_destroy(&actions);
+    return r;
+}
+
+int pj_child_spawn(const char *program, char *const *environment, pid_t *ret_pid, int *ret_socket,
+                   struct pj_error **err)
+{
+    int pair[2];
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0)
+        return pj_error_errno(err, PJ_ERROR_WORKER, errno, "cannot make a socket for a worker");
+    PJ_CLEANUP_CLOSE int ours = pair[0];
+    PJ_CLEANUP_CLOSE int theirs = pair[1];
+    int r = spawn(program, environment, theirs, ret_pid);
+    if (r != 0)
+        return pj_error_errno(err, PJ_ERROR_WORKER, r, "cannot start the worker program %s", program);
+    *ret_socket = PJ_STEAL_FD(ours);
+    return 0;
+}

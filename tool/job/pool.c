@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Starts, watches and ends worker processes; turns what comes over their sockets into events. */
+#include "job/pool.h"
+
+#include <errno.h>
+#include <math.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "host/limits.h"
+#include "job/child.h"
+
+struct pj_worker {
+    struct pj_worker *next;
+    pid_t pid;
+    int socket;
+    void *owner;
+    bool greeted, started, busy;
+    uint64_t job;
+    double deadline_ms; /* of what it does now; INFINITY = none */
+    struct pj_wire_start start;
+    struct pj_arena arena; /* strings of `start` */
+};
+
+struct pj_pool {
+    struct pj_pool_options options;
+    struct pj_worker *workers;
+    struct pj_worker *buried; /* died: freed at the next wait */
+    struct pj_arena message_arena;
+    struct pj_wire_message message;
+    uint64_t oom_kills;
+    bool knows_oom_kills;
+};
+
+extern char **environ;
+
+int pj_pool_new(const struct pj_pool_options *options, struct pj_pool **ret_pool, struct pj_error **err)
+{
+    struct pj_pool *pool = calloc(1, sizeof *pool);
+    if (!pool)
+        return pj_error_no_memory(err);
+    pool->options = *options;
+    pool->knows_oom_kills = pj_host_oom_kills(&options->root, &pool->oom_kills);
+    *ret_pool = pool;
+    return 0;
+}
+
+static void free_worker(struct pj_worker *worker)
+{
+    pj_close(worker->socket);
+    pj_arena_free(&worker->arena);
+    free(worker);
+}
+
+int pj_pool_start(struct pj_pool *pool, const struct pj_worker_spec *spec, struct pj_worker **ret_worker,
+                  struct pj_error **err)
+{
+    struct pj_worker *worker = calloc(1, sizeof *worker);
+    if (!worker)
+        return pj_error_no_memory(err);
+    worker->socket = -1;
+    worker->owner = spec->owner;
+    worker->deadline_ms = pj_clock_ms() + pool->options.start_timeout_ms;
+    struct pj_child_environment wanted = {
+        .cache_path = spec->cache_path,
+        .cache_max_bytes = spec->cache_max_bytes,
+        .disable_jit = spec->disable_jit,
+        .visible_devices = spec->visible_devices,
+        .driver_path = pool->options.driver_path,
+    };
+    const char *driver_path = pool->options.driver_path ? pool->options.driver_path : "";
+    worker->start = (struct pj_wire_start){
+        .driver_path = pj_arena_strdup(&worker->arena, driver_path),
+        .watch_path = pj_arena_strdup(&worker->arena, spec->watch_path ? spec->watch_path : ""),
+        .context = spec->context,
+    };
+    char **environment = pj_child_environment(&worker->arena, environ, &wanted);
+    int r = 0;
+    if (!environment || !worker->start.driver_path || !worker->start.watch_path)
+        r = pj_error_no_memory(err);
+    else
+        r = pj_child_spawn(pool->options.worker_program, environment, &worker->pid, &worker->socket, err);
+    if (r < 0) {
+        free_worker(worker);
+        return r;
+    }
+    worker->next = pool->workers;
+    pool->workers = worker;
+    *ret_worker = worker;
+    return 0;
+}
+
+int pj_pool_load(struct pj_pool *pool, struct pj_worker *worker, const struct pj_wire_load *load, int fd,
+                 double timeout_ms, struct pj_error **err)
+{
+    (void)pool;
+    struct pj_wire_message message = {.type = PJ_WIRE_LOAD};
+    message.load = *load;
+    worker->busy = true;
+    worker->job = load->job;
+    worker->deadline_ms = pj_clock_ms() + timeout_ms;
+    PJ_CLEANUP_ERROR struct pj_error *send_error = NULL;
+    int r = pj_wire_send(worker->socket, &message, fd, &send_error);
+    if (r == PJ_ERROR_WORKER) /* it died: the closed socket tells in pj_pool_wait, with the cause */
+        return 0;
+    if (r < 0 && err)
+        *err = PJ_STEAL(send_error);
+    return r;
+}
+
+static void unlink_worker(struct pj_pool *pool, struct pj_worker *worker)
+{
+    for (struct pj_worker **link = &pool->workers; *link; link = &(*link)->next) {
+        if (*link == worker) {
+            *link = worker->next;
+            worker->next = NULL;
+            return;
+        }
+    }
+}
+
+/* Waits for a process that was killed or has closed its socket; false where it does not go (stuck in the
+ * kernel). */
+static bool reap(pid_t pid, double patience_ms, int *ret_status)
+{
+    double until = pj_clock_ms() + patience_ms;
+    for (;;) {
+        pid_t got = waitpid(pid, ret_status, WNOHANG);
+        if (got == pid || (got < 0 && errno != EINTR))
+            return got == pid;
+        if (pj_clock_ms() > until)
+            return false;
+        struct timespec pause = {.tv_nsec = 500 * 1000};
+        (void)nanosleep(&pause, NULL);
+    }
+}
+
+enum { REAP_PATIENCE_MS = 2000 };
+
+void pj_pool_stop(struct pj_pool *pool, struct pj_worker *worker)
+{
+    int status;
+    unlink_worker(pool, worker);
+    (void)kill(worker->pid, SIGKILL);
+    (void)reap(worker->pid, REAP_PATIENCE_MS, &status);
+    free_worker(worker);
+}
+
+static bool oom_kill_happened(struct pj_pool *pool)
+{
+    uint64_t now;
+    if (!pool->knows_oom_kills || !pj_host_oom_kills(&pool->options.root, &now) || now <= pool->oom_kills)
+        return false;
+    pool->oom_kills = now;
+    return true;
+}
+
+static void bury(struct pj_pool *pool, struct pj_worker *worker, enum pj_death_cause cause, const char *why,
+                 struct pj_event *event)
+{
+    int status = 0;
+    if (cause != PJ_DEATH_CRASHED)
+        (void)kill(worker->pid, SIGKILL);
+    bool reaped = reap(worker->pid, REAP_PATIENCE_MS, &status);
+    if (!reaped && cause == PJ_DEATH_CRASHED) { /* closed its socket but goes on */
+        (void)kill(worker->pid, SIGKILL);
+        reaped = reap(worker->pid, REAP_PATIENCE_MS, &status);
+    }
+    struct pj_death death = {.cause = cause, .busy = worker->busy, .job = worker->job};
+    if (reaped && WIFSIGNALED(status))
+        death.signal = WTERMSIG(status);
+    else if (reaped && WIFEXITED(status))
+        death.status = WEXITSTATUS(status);
+    if (cause == PJ_DEATH_CRASHED && death.signal == SIGKILL && oom_kill_happened(pool))
+        death.cause = PJ_DEATH_OUT_OF_MEMORY;
+    if (why)
+        (void)snprintf(death.text, sizeof death.text, "%s", why);
+    else if (death.cause == PJ_DEATH_OUT_OF_MEMORY)
+        (void)snprintf(death.text, sizeof death.text, "killed by the kernel: out of memory");
+    else if (death.signal)
+        (void)snprintf(death.text, sizeof death.text, "killed by signal %d (%s)", death.signal,
+                       strsignal(death.signal));
+    else
+        (void)snprintf(death.text, sizeof death.text, "exited with status %d", death.status);
+    unlink_worker(pool, worker);
+    worker->next = pool->buried;
+    pool->buried = worker;
+    *event =
+        (struct pj_event){.kind = PJ_EVENT_DIED, .worker = worker, .owner = worker->owner, .death = death};
+}
+
+static void free_buried(struct pj_pool *pool)
+{
+    while (pool->buried) {
+        struct pj_worker *next = pool->buried->next;
+        free_worker(pool->buried);
+        pool->buried = next;
+    }
+}
+
+/* A greeted worker gets its start order; everything else becomes an event. False = nothing for the caller
+ * yet. */
+static bool dispatch(struct pj_pool *pool, struct pj_worker *worker, struct pj_event *event)
+{
+    PJ_CLEANUP_ERROR struct pj_error *ignored = NULL;
+    switch (pool->message.type) {
+    case PJ_WIRE_HELLO: {
+        if (worker->greeted || strcmp(pool->message.hello.build_id, pj_wire_build_id()) != 0) {
+            bury(pool, worker, PJ_DEATH_PROTOCOL, "the worker program is another build of prejit", event);
+            return true;
+        }
+        worker->greeted = true;
+        struct pj_wire_message start = {.type = PJ_WIRE_START, .start = worker->start};
+        (void)pj_wire_send(worker->socket, &start, -1,
+                           &ignored); /* a dead worker shows by its closed socket */
+        return false;
+    }
+    case PJ_WIRE_STARTED:
+        worker->started = true;
+        worker->deadline_ms = INFINITY;
+        *event = (struct pj_event){.kind = PJ_EVENT_STARTED,
+                                   .worker = worker,
+                                   .owner = worker->owner,
+                                   .started = &pool->message.started};
+        return true;
+    case PJ_WIRE_LOADED:
+        if (worker->busy && pool->message.loaded.job == worker->job) {
+            worker->busy = false;
+            worker->deadline_ms = INFINITY;
+            *event = (struct pj_event){.kind = PJ_EVENT_LOADED,
+                                       .worker = worker,
+                                       .owner = worker->owner,
+                                       .loaded = &pool->message.loaded};
+            return true;
+        }
+        break;
+    default:
+        break;
+    }
+    bury(pool, worker, PJ_DEATH_PROTOCOL, "the worker sent a message that was not asked for", event);
+    return true;
+}
+
+/* Takes one message of a worker whose socket is readable. 1 = *event is set. */
+static int receive(struct pj_pool *pool, struct pj_worker *worker, struct pj_event *event,
+                   struct pj_error **err)
+{
+    PJ_CLEANUP_CLOSE int fd = -1;
+    PJ_CLEANUP_ERROR struct pj_error *problem = NULL;
+    pj_arena_free(&pool->message_arena);
+    int r = pj_wire_receive(worker->socket, &pool->message_arena, &pool->message, &fd, &problem);
+    if (r == PJ_ERROR_NO_MEMORY)
+        return pj_error_no_memory(err);
+    if (r == 0) {
+        bury(pool, worker, PJ_DEATH_CRASHED, NULL, event);
+        return 1;
+    }
+    if (r < 0) {
+        bury(pool, worker, PJ_DEATH_PROTOCOL, pj_error_message(problem), event);
+        return 1;
+    }
+    return dispatch(pool, worker, event) ? 1 : 0;
+}
+
+static struct pj_worker *overdue(const struct pj_pool *pool, double now)
+{
+    for (struct pj_worker *worker = pool->workers; worker; worker = worker->next) {
+        if (worker->deadline_ms <= now)
+            return worker;
+    }
+    return NULL;
+}
+
+static double next_deadline(const struct pj_pool *pool, double until_ms)
+{
+    double next = until_ms;
+    for (const struct pj_worker *worker = pool->workers; worker; worker = worker->next) {
+        if (worker->deadline_ms < next)
+            next = worker->deadline_ms;
+    }
+    return next;
+}
+
+static int poll_timeout(double until_ms)
+{
+    double left = until_ms - pj_clock_ms();
+    if (left <= 0)
+        return 0;
+    return left > 1e6 ? 1000000 : (int)ceil(left);
+}
+
+/* Polls every socket and the interrupt; at most one message is taken. 1 = *event is set. */
+static int poll_once(struct pj_pool *pool, double until_ms, struct pj_event *event, struct pj_error **err)
+{
+    size_t count = pj_pool_size(pool) + 1, used = 0;
+    PJ_CLEANUP_FREE struct pollfd *fds = calloc(count, sizeof *fds);
+    if (!fds)
+        return pj_error_no_memory(err);
+    fds[used++] = (struct pollfd){.fd = pool->options.interrupt_fd, .events = POLLIN};
+    for (struct pj_worker *worker = pool->workers; worker; worker = worker->next)
+        fds[used++] = (struct pollfd){.fd = worker->socket, .events = POLLIN};
+    int ready = poll(fds, used, poll_timeout(next_deadline(pool, until_ms)));
+    if (ready < 0)
+        return errno == EINTR ? 0 : pj_error_errno(err, PJ_ERROR_WORKER, errno, "cannot wait for workers");
+    if (fds[0].revents & POLLIN) {
+        *event = (struct pj_event){.kind = PJ_EVENT_INTERRUPTED};
+        return 1;
+    }
+    size_t i = 1;
+    for (struct pj_worker *worker = pool->workers; worker; worker = worker->next, i++) {
+        if (fds[i].revents)
+            return receive(pool, worker, event, err);
+    }
+    return 0;
+}
+
+int pj_pool_wait(struct pj_pool *pool, double until_ms, struct pj_event *ret_event, struct pj_error **err)
+{
+    free_buried(pool);
+    for (;;) {
+        struct pj_event event = {0};
+        int r = poll_once(pool, until_ms, &event, err);
+        if (r < 0)
+            return r;
+        double now = pj_clock_ms();
+        struct pj_worker *late = r == 0 ? overdue(pool, now) : NULL;
+        if (late) {
+            bury(pool, late, PJ_DEATH_TIMED_OUT,
+                 late->started ? "killed: its time was up" : "killed: the driver did not start in time",
+                 &event);
+        } else if (r == 0 && now >= until_ms) {
+            event.kind = PJ_EVENT_TIME;
+        } else if (r == 0) {
+            continue;
+        }
+        *ret_event = event;
+        return 0;
+    }
+}
+
+size_t pj_pool_size(const struct pj_pool *pool)
+{
+    size_t count = 0;
+    for (const struct pj_worker *worker = pool->workers; worker; worker = worker->next)
+        count++;
+    return count;
+}
+
+void pj_pool_free(struct pj_pool *pool)
+{
+    if (!pool)
+        return;
+    for (struct pj_worker *worker = pool->workers; worker; worker = worker->next)
+        (void)kill(worker->pid, SIGKILL); /* all first, so that they die side by side */
+    while (pool->workers)
+        pj_pool_stop(pool, pool->workers);
+    free_buried(pool);
+    pj_arena_free(&pool->message_arena);
+    free(pool);
+}

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One description per message drives both encoding and decoding, so that the two cannot drift apart. */
+#include "job/wire_codec.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+
+/* Either writes to `out`, or reads from `in`; a fault sticks. */
+struct codec {
+    struct pj_buffer *out;
+    const char *in;
+    size_t left;
+    struct pj_arena *arena;
+    bool malformed, no_memory;
+};
+
+static void raw(struct codec *codec, void *value, size_t size)
+{
+    if (codec->out) {
+        pj_buffer_append(codec->out, value, size);
+        return;
+    }
+    if (codec->left < size) {
+        codec->malformed = true;
+        codec->left = 0;
+        memset(value, 0, size);
+        return;
+    }
+    memcpy(value, codec->in, size);
+    codec->in += size;
+    codec->left -= size;
+}
+
+static void u32(struct codec *codec, uint32_t *value)
+{
+    raw(codec, value, sizeof *value);
+}
+
+static void i32(struct codec *codec, int32_t *value)
+{
+    raw(codec, value, sizeof *value);
+}
+
+static void u64(struct codec *codec, uint64_t *value)
+{
+    raw(codec, value, sizeof *value);
+}
+
+static void number(struct codec *codec, double *value)
+{
+    raw(codec, value, sizeof *value);
+}
+
+static void text(struct codec *codec, const char **value)
+{
+    uint32_t length = codec->out && *value ? (uint32_t)strlen(*value) : 0;
+    u32(codec, &length);
+    if (codec->out) {
+        pj_buffer_append(codec->out, *value, length);
+        return;
+    }
+    *value = "";
+    if (codec->left < length || memchr(codec->in, '\0', length)) {
+        codec->malformed = true;
+        codec->left = 0;
+        return;
+    }
+    char *copy = pj_arena_strndup(codec->arena, codec->in, length);
+    if (!copy) {
+        codec->no_memory = true;
+        return;
+    }
+    *value = copy;
+    codec->in += length;
+    codec->left -= length;
+}
+
+/* Length of an array: checked against its maximum, and memory made for it when reading. False = stop. */
+static bool array(struct codec *codec, uint32_t *count, uint32_t maximum, void **items, size_t item_size)
+{
+    u32(codec, count);
+    if (*count > maximum) {
+        codec->malformed = true;
+        *count = 0;
+        return false;
+    }
+    if (codec->out || *count == 0)
+        return true;
+    *items = pj_arena_calloc(codec->arena, *count, item_size);
+    if (!*items) {
+        codec->no_memory = true;
+        *count = 0;
+        return false;
+    }
+    return true;
+}
+
+static void started(struct codec *codec, struct pj_wire_started *message)
+{
+    text(codec, &message->failed_step);
+    text(codec, &message->message);
+    i32(codec, &message->result);
+    text(codec, &message->result_name);
+    i32(codec, &message->cuda_version);
+    u32(codec, &message->has_library_load);
+    number(codec, &message->init_ms);
+    number(codec, &message->context_ms);
+    if (!array(codec, &message->device_count, PJ_WIRE_DEVICES_MAX, (void **)&message->devices,
+               sizeof *message->devices))
+        return;
+    for (uint32_t i = 0; i < message->device_count; i++) {
+        text(codec, &message->devices[i].name);
+        text(codec, &message->devices[i].uuid);
+        u32(codec, &message->devices[i].major);
+        u32(codec, &message->devices[i].minor);
+    }
+    if (!array(codec, &message->file_count, PJ_WIRE_FILES_MAX, (void **)&message->files,
+               sizeof *message->files))
+        return;
+    for (uint32_t i = 0; i < message->file_count; i++) {
+        struct pj_wire_file *file = &message->files[i];
+        text(codec, &file->path);
+        u64(codec, &file->device);
+        u64(codec, &file->inode);
+        u64(codec, &file->size_bytes);
+        raw(codec, &file->mtime_seconds, sizeof file->mtime_seconds);
+    }
+}
+
+static void load(struct codec *codec, struct pj_wire_load *message)
+{
+    u64(codec, &message->job);
+    u32(codec, &message->method);
+    u32(codec, &message->target);
+    u64(codec, &message->image_bytes);
+    raw(codec, message->image_sha256.bytes, sizeof message->image_sha256.bytes);
+    u32(codec, &message->option_count);
+    if (message->option_count > PJ_WIRE_OPTIONS_MAX) {
+        codec->malformed = true;
+        message->option_count = 0;
+    }
+    for (uint32_t i = 0; i < message->option_count; i++) {
+        u32(codec, &message->options[i].option);
+        u32(codec, &message->options[i].value);
+    }
+}
+
+static void loaded(struct codec *codec, struct pj_wire_loaded *message)
+{
+    u64(codec, &message->job);
+    u32(codec, &message->image_changed);
+    i32(codec, &message->result);
+    text(codec, &message->result_name);
+    number(codec, &message->call_ms);
+    u32(codec, &message->has_wall_ms);
+    number(codec, &message->wall_ms);
+    i32(codec, &message->second_result);
+    u64(codec, &message->peak_rss_bytes);
+    text(codec, &message->log);
+    u32(codec, &message->refused);
+    if (!array(codec, &message->entry_count, PJ_WIRE_ENTRIES_MAX, (void **)&message->entries,
+               sizeof *message->entries))
+        return;
+    for (uint32_t i = 0; i < message->entry_count; i++) {
+        text(codec, &message->entries[i].path);
+        u64(codec, &message->entries[i].size_bytes);
+    }
+}
+
+static void start(struct codec *codec, struct pj_wire_start *message)
+{
+    text(codec, &message->driver_path);
+    text(codec, &message->watch_path);
+    u32(codec, &message->context);
+    u32(codec, &message->ordinal);
+}
+
+/* False for a type that does not exist. */
+static bool body(struct codec *codec, struct pj_wire_message *message)
+{
+    switch (message->type) {
+    case PJ_WIRE_HELLO:
+        text(codec, &message->hello.build_id);
+        return true;
+    case PJ_WIRE_START:
+        start(codec, &message->start);
+        return true;
+    case PJ_WIRE_STARTED:
+        started(codec, &message->started);
+        return true;
+    case PJ_WIRE_LOAD:
+        load(codec, &message->load);
+        return true;
+    case PJ_WIRE_LOADED:
+        loaded(codec, &message->loaded);
+        return true;
+    }
+    return false;
+}
+
+int pj_wire_encode(const struct pj_wire_message *message, struct pj_buffer *ret_bytes, struct pj_error **err)
+{
+    struct codec codec = {.out = ret_bytes};
+    struct pj_wire_message copy =
+        *message; /* the shared description takes it by reference, and only reads here */
+    uint32_t type = (uint32_t)message->type;
+    u32(&codec, &type);
+    if (!body(&codec, &copy))
+        return pj_error_set(err, PJ_ERROR_INTERNAL, "message type %u does not exist", type);
+    int r = pj_buffer_check(ret_bytes, err);
+    if (r < 0)
+        return r;
+    if (codec.malformed || ret_bytes->size > PJ_WIRE_MAX_BYTES)
+        return pj_error_set(err, PJ_ERROR_WORKER, "a message of %zu bytes is longer than the %d allowed",
+                            ret_bytes->size, PJ_WIRE_MAX_BYTES);
+    return 0;
+}
+
+int pj_wire_decode(const void *bytes, size_t size, struct pj_arena *arena,
+                   struct pj_wire_message *ret_message, struct pj_error **err)
+{
+    struct codec codec = {.in = bytes, .left = size, .arena = arena};
+    struct pj_wire_message message;
+    memset(&message, 0, sizeof message);
+    uint32_t type = 0;
+    u32(&codec, &type);
+    message.type = (enum pj_wire_type)type;
+    if (!codec.malformed && !body(&codec, &message))
+        codec.malformed = true;
+    if (codec.no_memory)
+        return pj_error_no_memory(err);
+    if (codec.malformed || codec.left != 0)
+        return pj_error_set(err, PJ_ERROR_WORKER, "a message of %zu bytes and type %u is malformed", size,
+                            type);
+    *ret_message = message;
+    return 0;
+}

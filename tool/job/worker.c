@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A worker's main loop: greeting, messages, images by descriptor, and the entries that appear in a private
+ * cache. */
+#include "job/worker.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "cache/snapshot.h"
+#include "job/wire.h"
+#include "job/worker_driver.h"
+
+/* More than any PTX anybody has; the plan refuses larger images long before. */
+#define IMAGE_MAX_BYTES (UINT64_C(1) << 30)
+
+struct worker {
+    int socket;
+    struct pj_worker_driver driver;
+    char *watch_path; /* private cache, NULL = none */
+    struct pj_snapshot before;
+};
+
+static int answer(const struct worker *worker, const struct pj_wire_message *message, struct pj_error **err)
+{
+    return pj_wire_send(worker->socket, message, -1, err);
+}
+
+/* Reads the whole image into memory of its own, with the one NUL behind it that the driver needs, so that
+ * nobody can change it under the driver's eyes. *ret_same tells whether it is what the parent hashed. */
+static int read_image(int fd, const struct pj_wire_load *load, struct pj_buffer *ret_image, bool *ret_same,
+                      struct pj_error **err)
+{
+    if (fd < 0 || load->image_bytes > IMAGE_MAX_BYTES)
+        return pj_error_set(err, PJ_ERROR_WORKER, "a load message of %" PRIu64 " bytes came without an image",
+                            load->image_bytes);
+    int r = pj_file_read_fd(fd, "the image", IMAGE_MAX_BYTES, ret_image, err);
+    if (r < 0)
+        return r;
+    struct pj_sha256 digest;
+    pj_sha256_of(pj_buffer_text(ret_image), ret_image->size, &digest);
+    *ret_same = ret_image->size == load->image_bytes &&
+                memcmp(digest.bytes, load->image_sha256.bytes, sizeof digest.bytes) == 0;
+    return 0;
+}
+
+/* Entries that were not there before this load. */
+static int report_entries(struct worker *worker, struct pj_arena *arena, struct pj_wire_loaded *loaded,
+                          struct pj_error **err)
+{
+    struct pj_snapshot now = {0};
+    int r = pj_snapshot_take(worker->watch_path, &now, err);
+    if (r < 0)
+        return r;
+    loaded->entries = pj_arena_calloc(arena, PJ_WIRE_ENTRIES_MAX, sizeof *loaded->entries);
+    if (!loaded->entries)
+        r = pj_error_no_memory(err);
+    for (size_t i = 0; r == 0 && i < now.count && loaded->entry_count < PJ_WIRE_ENTRIES_MAX; i++) {
+        if (pj_snapshot_find(&worker->before, now.entries[i].hash))
+            continue;
+        char path[PJ_ENTRY_PATH_TEXT];
+        struct pj_wire_entry *entry = &loaded->entries[loaded->entry_count];
+        entry->path = pj_arena_strdup(arena, pj_entry_path(now.entries[i].hash, path));
+        entry->size_bytes = now.entries[i].size;
+        if (!entry->path)
+            r = pj_error_no_memory(err);
+        loaded->entry_count++;
+    }
+    pj_snapshot_free(&worker->before);
+    worker->before = now;
+    return r;
+}
+
+static int handle_start(struct worker *worker, const struct pj_wire_start *start, struct pj_arena *arena,
+                        struct pj_error **err)
+{
+    struct pj_wire_message message = {.type = PJ_WIRE_STARTED};
+    int r = pj_worker_start(&worker->driver, start, arena, &message.started, err);
+    if (r < 0)
+        return r;
+    if (start->watch_path[0] != '\0') {
+        worker->watch_path = strdup(start->watch_path);
+        if (!worker->watch_path)
+            return pj_error_no_memory(err);
+        r = pj_snapshot_take(worker->watch_path, &worker->before, err);
+        if (r < 0)
+            return r;
+    }
+    return answer(worker, &message, err);
+}
+
+static int handle_load(struct worker *worker, const struct pj_wire_load *load, int fd, struct pj_arena *arena,
+                       struct pj_error **err)
+{
+    PJ_CLEANUP_BUFFER struct pj_buffer image = {0};
+    bool same = false;
+    int r = read_image(fd, load, &image, &same, err);
+    if (r < 0)
+        return r;
+    struct pj_wire_message message = {.type = PJ_WIRE_LOADED};
+    message.loaded = (struct pj_wire_loaded){.job = load->job, .result_name = "", .log = ""};
+    if (!same) {
+        message.loaded.image_changed = 1;
+        return answer(worker, &message, err);
+    }
+    r = pj_worker_load(&worker->driver, load, pj_buffer_text(&image), arena, &message.loaded, err);
+    if (r == 0 && worker->watch_path && load->method == PJ_LOAD_COMPILE)
+        r = report_entries(worker, arena, &message.loaded, err);
+    return r < 0 ? r : answer(worker, &message, err);
+}
+
+static int handle(struct worker *worker, bool *ret_done, struct pj_error **err)
+{
+    PJ_CLEANUP_ARENA struct pj_arena arena = {0};
+    PJ_CLEANUP_CLOSE int fd = -1;
+    struct pj_wire_message message;
+    int r = pj_wire_receive(worker->socket, &arena, &message, &fd, err);
+    if (r <= 0) {
+        *ret_done = true;
+        return r;
+    }
+    switch (message.type) {
+    case PJ_WIRE_START:
+        return handle_start(worker, &message.start, &arena, err);
+    case PJ_WIRE_LOAD:
+        return handle_load(worker, &message.load, fd, &arena, err);
+    default:
+        return pj_error_set(err, PJ_ERROR_WORKER, "message type %d is not for a worker", (int)message.type);
+    }
+}
+
+/* A worker must not outlive its parent, not even inside a long driver call. Signals meant for the whole group
+ * (Ctrl-C, timeout(1)) are the parent's business: it decides what is finished and what is killed. */
+static int tie_to_parent(long parent_pid, struct pj_error **err)
+{
+    static const int group_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE};
+    for (size_t i = 0; i < PJ_COUNT(group_signals); i++)
+        (void)signal(group_signals[i], SIG_IGN);
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0)
+        return pj_error_errno(err, PJ_ERROR_WORKER, errno, "cannot ask for the parent's death signal");
+    if (getppid() != (pid_t)parent_pid)
+        return pj_error_set(err, PJ_ERROR_WORKER, "the parent %ld is gone", parent_pid);
+    return 0;
+}
+
+int pj_worker_serve(int socket, long parent_pid, struct pj_error **err)
+{
+    int r = tie_to_parent(parent_pid, err);
+    if (r < 0)
+        return r;
+    (void)fcntl(socket, F_SETFD, FD_CLOEXEC);
+    struct worker worker = {.socket = socket};
+    struct pj_wire_message hello = {.type = PJ_WIRE_HELLO, .hello = {.build_id = pj_wire_build_id()}};
+    r = answer(&worker, &hello, err);
+    for (bool done = false; r >= 0 && !done;)
+        r = handle(&worker, &done, err);
+    pj_snapshot_free(&worker.before);
+    free(worker.watch_path);
+    return r;
+}

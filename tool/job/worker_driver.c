@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Starting the driver and loading images through it. Numbers in brackets are lines of docs/cache-model.md. */
+#include "job/worker_driver.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include "base/buffer.h"
+#include "base/clock.h"
+#include "base/file.h"
+
+enum { MAPS_MAX_BYTES = 16 << 20, LOG_HALF_BYTES = PJ_WIRE_LOG_MAX_BYTES / 2 };
+
+/* The files of the driver that are mapped now: libcuda and the helpers it opened. */
+static bool is_driver_file(const char *path)
+{
+    const char *name = strrchr(path, '/');
+    return name && (strncmp(name, "/libcuda", 8) == 0 || strncmp(name, "/libnvidia-", 11) == 0);
+}
+
+static bool is_listed(const struct pj_wire_started *started, const char *path)
+{
+    for (uint32_t i = 0; i < started->file_count; i++) {
+        if (strcmp(started->files[i].path, path) == 0)
+            return true;
+    }
+    return false;
+}
+
+static int add_file(struct pj_wire_started *started, struct pj_arena *arena, const char *path,
+                    struct pj_error **err)
+{
+    struct stat status;
+    if (started->file_count == PJ_WIRE_FILES_MAX || is_listed(started, path) || stat(path, &status) != 0)
+        return 0;
+    struct pj_wire_file file = {
+        .path = pj_arena_strdup(arena, path),
+        .device = status.st_dev,
+        .inode = status.st_ino,
+        .size_bytes = (uint64_t)status.st_size,
+        .mtime_seconds = status.st_mtim.tv_sec,
+    };
+    if (!file.path)
+        return pj_error_no_memory(err);
+    started->files[started->file_count++] = file;
+    return 0;
+}
+
+static int list_files(struct pj_arena *arena, struct pj_wire_started *started, struct pj_error **err)
+{
+    PJ_CLEANUP_BUFFER struct pj_buffer maps = {0};
+    started->files = pj_arena_calloc(arena, PJ_WIRE_FILES_MAX, sizeof *started->files);
+    if (!started->files)
+        return pj_error_no_memory(err);
+    int r = pj_file_read_special(AT_FDCWD, "/proc/self/maps", MAPS_MAX_BYTES, &maps, err);
+    if (r < 0)
+        return r;
+    /* libcuda first, because readers take the driver's version from the first name. */
+    for (int pass = 0; pass < 2 && r == 0; pass++) {
+        for (char *line = maps.data, *next = NULL; line && *line && r == 0; line = next) {
+            next = strchr(line, '\n');
+            size_t length = next ? (size_t)(next - line) : strlen(line);
+            const char *path = memchr(line, '/', length);
+            PJ_CLEANUP_FREE char *copy = path ? strndup(path, length - (size_t)(path - line)) : NULL;
+            next = next ? next + 1 : NULL;
+            if (copy && is_driver_file(copy) && (strstr(copy, "/libcuda") != NULL) == (pass == 0))
+                r = add_file(started, arena, copy, err);
+        }
+    }
+    return r;
+}
+
+static void failed(struct pj_worker_driver *driver, struct pj_wire_started *started, const char *step,
+                   CUresult result)
+{
+    started->failed_step = step;
+    started->result = (int32_t)result;
+    started->result_name = pj_cuda_result_name(&driver->cuda, result);
+}
+
+static int describe_device(struct pj_worker_driver *driver, int ordinal, struct pj_arena *arena,
+                           struct pj_wire_device *ret_device, CUresult *ret_result, struct pj_error **err)
+{
+    const struct pj_cuda *cuda = &driver->cuda;
+    CUdevice device;
+    char name[256] = "";
+    CUuuid uuid;
+    int major = 0, minor = 0;
+    CUresult result = cuda->cuDeviceGet_(&device, ordinal);
+    if (result == CUDA_SUCCESS)
+        result = cuda->cuDeviceGetName_(name, sizeof name, device);
+    if (result == CUDA_SUCCESS)
+        result = cuda->cuDeviceGetUuid_(&uuid, device);
+    if (result == CUDA_SUCCESS)
+        result = cuda->cuDeviceGetAttribute_(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device);
+    if (result == CUDA_SUCCESS)
+        result = cuda->cuDeviceGetAttribute_(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device);
+    *ret_result = result;
+    if (result != CUDA_SUCCESS)
+        return 0;
+    const unsigned char *b = (const unsigned char *)uuid.bytes;
+    name[sizeof name - 1] = '\0';
+    *ret_device = (struct pj_wire_device){
+        .name = pj_arena_strdup(arena, name),
+        .uuid = pj_arena_printf(
+            arena, "GPU-%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", b[0], b[1],
+            b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12], b[13], b[14], b[15]),
+        .major = (uint32_t)major,
+        .minor = (uint32_t)minor,
+    };
+    return ret_device->name && ret_device->uuid ? 0 : pj_error_no_memory(err);
+}
+
+static int list_devices(struct pj_worker_driver *driver, struct pj_arena *arena,
+                        struct pj_wire_started *started, struct pj_error **err)
+{
+    int count = 0;
+    CUresult result = driver->cuda.cuDeviceGetCount_(&count);
+    if (result == CUDA_SUCCESS && count <= 0)
+        result = CUDA_ERROR_NO_DEVICE;
+    if (count > PJ_WIRE_DEVICES_MAX)
+        count = PJ_WIRE_DEVICES_MAX;
+    if (result == CUDA_SUCCESS) {
+        started->devices = pj_arena_calloc(arena, (size_t)count, sizeof *started->devices);
+        if (!started->devices)
+            return pj_error_no_memory(err);
+    }
+    for (int i = 0; result == CUDA_SUCCESS && i < count; i++) {
+        int r = describe_device(driver, i, arena, &started->devices[i], &result, err);
+        if (r < 0)
+            return r;
+        if (result == CUDA_SUCCESS)
+            started->device_count = (uint32_t)i + 1;
+    }
+    if (result != CUDA_SUCCESS)
+        failed(driver, started, "devices", result);
+    return 0;
+}
+
+static CUresult make_context(struct pj_worker_driver *driver, int ordinal)
+{
+    CUcontext context;
+    CUresult result = driver->cuda.cuDeviceGet_(&driver->device, ordinal);
+    if (result == CUDA_SUCCESS)
+        result = driver->cuda.cuDevicePrimaryCtxRetain_(&context, driver->device);
+    if (result == CUDA_SUCCESS) {
+        result = driver->cuda.cuCtxSetCurrent_(context);
+        driver->has_context = result == CUDA_SUCCESS;
+    }
+    return result;
+}
+
+int pj_worker_start(struct pj_worker_driver *driver, const struct pj_wire_start *start,
+                    struct pj_arena *arena, struct pj_wire_started *ret_started, struct pj_error **err)
+{
+    *ret_started = (struct pj_wire_started){.failed_step = "", .message = "", .result_name = ""};
+    PJ_CLEANUP_ERROR struct pj_error *open_error = NULL;
+    if (pj_cuda_open(start->driver_path[0] ? start->driver_path : NULL, &driver->cuda, &open_error) < 0) {
+        ret_started->failed_step = "open";
+        ret_started->message = pj_arena_strdup(arena, pj_error_message(open_error));
+        return ret_started->message ? 0 : pj_error_no_memory(err);
+    }
+    double begin = pj_clock_ms();
+    CUresult result = driver->cuda.cuInit_(0);
+    ret_started->init_ms = pj_clock_ms() - begin;
+    (void)driver->cuda.cuDriverGetVersion_(&ret_started->cuda_version);
+    ret_started->has_library_load = driver->cuda.cuLibraryLoadData_ && driver->cuda.cuLibraryUnload_;
+    if (result != CUDA_SUCCESS)
+        failed(driver, ret_started, "cuInit", result);
+    int r = list_files(arena, ret_started, err);
+    if (r < 0 || result != CUDA_SUCCESS)
+        return r;
+    r = list_devices(driver, arena, ret_started, err);
+    if (r < 0 || ret_started->failed_step[0])
+        return r;
+    if (start->context || !ret_started->has_library_load) {
+        begin = pj_clock_ms();
+        result = make_context(driver, (int)start->ordinal);
+        ret_started->context_ms = pj_clock_ms() - begin;
+        if (result != CUDA_SUCCESS)
+            failed(driver, ret_started, "context", result);
+    }
+    return 0;
+}
+
+/* The arrays of one load call: the job's own options, then those that add nothing to the key [4]. */
+struct call {
+    CUjit_option names[PJ_WIRE_OPTIONS_MAX + 8];
+    void *values[PJ_WIRE_OPTIONS_MAX + 8];
+    unsigned count, wall_time;
+    char error_log[LOG_HALF_BYTES], info_log[LOG_HALF_BYTES];
+};
+
+static unsigned add_option(struct call *call, CUjit_option name, void *value)
+{
+    call->names[call->count] = name;
+    call->values[call->count] = value;
+    return call->count++;
+}
+
+static void own_options(struct call *call, const struct pj_wire_load *load)
+{
+    call->count = 0;
+    for (uint32_t i = 0; i < load->option_count; i++)
+        (void)add_option(call, (CUjit_option)load->options[i].option,
+                         (void *)(uintptr_t)load->options[i].value);
+    if (load->target)
+        (void)add_option(call, CU_JIT_TARGET, (void *)(uintptr_t)load->target);
+}
+
+static void observing_options(struct call *call)
+{
+    call->error_log[0] = call->info_log[0] = '\0';
+    call->wall_time = add_option(call, CU_JIT_WALL_TIME, NULL);
+    (void)add_option(call, CU_JIT_ERROR_LOG_BUFFER, call->error_log);
+    (void)add_option(call, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, (void *)(uintptr_t)sizeof call->error_log);
+    (void)add_option(call, CU_JIT_INFO_LOG_BUFFER, call->info_log);
+    (void)add_option(call, CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES, (void *)(uintptr_t)sizeof call->info_log);
+}
+
+static double wall_time(const struct call *call)
+{
+    float ms; /* the driver writes a float over the value slot */
+    memcpy(&ms, &call->values[call->wall_time], sizeof ms);
+    return (double)ms;
+}
+
+static int take_log(const struct call *call, struct pj_arena *arena, struct pj_wire_loaded *loaded,
+                    struct pj_error **err)
+{
+    size_t errors = strnlen(call->error_log, sizeof call->error_log);
+    size_t infos = strnlen(call->info_log, sizeof call->info_log);
+    loaded->log = pj_arena_printf(arena, "%.*s%s%.*s", (int)errors, call->error_log,
+                                  errors && infos ? "\n" : "", (int)infos, call->info_log);
+    return loaded->log ? 0 : pj_error_no_memory(err);
+}
+
+static CUresult load_module(struct pj_worker_driver *driver, struct call *call, const char *image,
+                            double *ret_ms)
+{
+    CUmodule module = NULL;
+    double begin = pj_clock_ms();
+    CUresult result =
+        call->count ? driver->cuda.cuModuleLoadDataEx_(&module, image, call->count, call->names, call->values)
+                    : driver->cuda.cuModuleLoadData_(&module, image);
+    *ret_ms = pj_clock_ms() - begin;
+    if (result == CUDA_SUCCESS)
+        (void)driver->cuda.cuModuleUnload_(module);
+    return result;
+}
+
+static CUresult load_library(struct pj_worker_driver *driver, struct call *call, const char *image,
+                             double *ret_ms)
+{
+    CUlibrary library = NULL;
+    double begin = pj_clock_ms();
+    CUresult result = driver->cuda.cuLibraryLoadData_(&library, image, call->names, call->values, call->count,
+                                                      NULL, NULL, 0);
+    *ret_ms = pj_clock_ms() - begin;
+    if (result == CUDA_SUCCESS)
+        (void)driver->cuda.cuLibraryUnload_(library);
+    return result;
+}
+
+/* A foreign module that was compiled cannot be loaded here; that answer means success [11]. */
+static bool means_compiled(const struct pj_wire_load *load, CUresult result)
+{
+    return result == CUDA_SUCCESS || (load->target && result == CUDA_ERROR_INVALID_SOURCE);
+}
+
+/* Without a context success proves nothing [13]: a log that speaks of an error is a refusal, and a context is
+ * made to hear the exact answer. */
+static int compile(struct pj_worker_driver *driver, const struct pj_wire_load *load, const char *image,
+                   struct call *call, struct pj_arena *arena, struct pj_wire_loaded *loaded,
+                   struct pj_error **err)
+{
+    bool without_context =
+        driver->cuda.cuLibraryLoadData_ && driver->cuda.cuLibraryUnload_ && !driver->has_context;
+    own_options(call, load);
+    observing_options(call);
+    CUresult result = without_context ? load_library(driver, call, image, &loaded->call_ms)
+                                      : load_module(driver, call, image, &loaded->call_ms);
+    loaded->has_wall_ms = 1;
+    loaded->wall_ms = wall_time(call);
+    loaded->refused = !means_compiled(load, result) || call->error_log[0] != '\0';
+    if (loaded->refused && without_context && make_context(driver, 0) == CUDA_SUCCESS) {
+        char first_log[LOG_HALF_BYTES];
+        memcpy(first_log, call->error_log, sizeof first_log);
+        double again_ms;
+        own_options(call, load);
+        observing_options(call);
+        result = load_module(driver, call, image, &again_ms);
+        loaded->refused = !means_compiled(load, result);
+        if (call->error_log[0] == '\0')
+            memcpy(call->error_log, first_log, sizeof call->error_log);
+        (void)driver->cuda.cuDevicePrimaryCtxRelease_(driver->device);
+        driver->has_context = false;
+    }
+    loaded->result = (int32_t)result;
+    loaded->result_name = pj_arena_strdup(arena, pj_cuda_result_name(&driver->cuda, result));
+    return loaded->result_name ? take_log(call, arena, loaded, err) : pj_error_no_memory(err);
+}
+
+/* First the call a program would make, timed; then once more to hear CU_JIT_WALL_TIME. A foreign image makes
+ * both in one call [28]. */
+static int prove(struct pj_worker_driver *driver, const struct pj_wire_load *load, const char *image,
+                 struct call *call, struct pj_arena *arena, struct pj_wire_loaded *loaded,
+                 struct pj_error **err)
+{
+    double ignored_ms;
+    own_options(call, load);
+    CUresult result = load_module(driver, call, image, &loaded->call_ms);
+    loaded->result = (int32_t)result;
+    loaded->result_name = pj_arena_strdup(arena, pj_cuda_result_name(&driver->cuda, result));
+    if (!loaded->result_name)
+        return pj_error_no_memory(err);
+    own_options(call, load);
+    observing_options(call);
+    loaded->second_result = (int32_t)load_module(driver, call, image, &ignored_ms);
+    loaded->has_wall_ms = 1;
+    loaded->wall_ms = wall_time(call);
+    return take_log(call, arena, loaded, err);
+}
+
+int pj_worker_load(struct pj_worker_driver *driver, const struct pj_wire_load *load, const char *image,
+                   struct pj_arena *arena, struct pj_wire_loaded *ret_loaded, struct pj_error **err)
+{
+    struct call *call = pj_arena_alloc(arena, sizeof *call);
+    if (!call)
+        return pj_error_no_memory(err);
+    int r = load->method == PJ_LOAD_COMPILE ? compile(driver, load, image, call, arena, ret_loaded, err)
+                                            : prove(driver, load, image, call, arena, ret_loaded, err);
+    struct rusage usage;
+    if (r == 0 && getrusage(RUSAGE_SELF, &usage) == 0)
+        ret_loaded->peak_rss_bytes = (uint64_t)usage.ru_maxrss * 1024;
+    return r;
+}

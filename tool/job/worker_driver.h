@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a worker does with the driver: start it, load an image, describe what happened. */
+#ifndef PREJIT_JOB_WORKER_DRIVER_H
+#define PREJIT_JOB_WORKER_DRIVER_H
+
+#include "base/memory.h"
+#include "cuda/driver.h"
+#include "job/wire.h"
+
+/** A worker's driver once it was started. */
+struct pj_worker_driver {
+    struct pj_cuda cuda;
+    CUdevice device;
+    bool has_context;
+};
+
+/** Opens the driver and initialises it as `start` says; the answer goes to *ret_started (strings in `arena`).
+ * Failures of the driver are part of the answer; negative only for out of memory. */
+int pj_worker_start(struct pj_worker_driver *driver, const struct pj_wire_start *start,
+                    struct pj_arena *arena, struct pj_wire_started *ret_started, struct pj_error **err);
+
+/** Loads `image` (NUL-terminated behind `size` bytes) as `load` says and fills *ret_loaded but for the
+ * entries. */
+int pj_worker_load(struct pj_worker_driver *driver, const struct pj_wire_load *load, const char *image,
+                   struct pj_arena *arena, struct pj_wire_loaded *ret_loaded, struct pj_error **err);
+
+#endif
