@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compares output with what a case expects, and makes expectations from output.
+
+In an expected line `*` stands for any characters, `\\*` for a star. A line that is `...` alone stands for any number of
+lines, `\\...` for itself."""
+import re
+
+NO_NEWLINE = "\\ no line end"
+# What differs at every run: times. An update writes a star for them.
+VARYING = re.compile(r"\b\d+(?:\.\d+)?(?= (?:ms|s|min)\b)")
+
+
+def to_lines(text):
+    """Lines of output; a marker is added where the last one does not end."""
+    if not text:
+        return []
+    lines = text.split("\n")
+    if lines[-1] == "":
+        lines.pop()
+    else:
+        lines.append(NO_NEWLINE)
+    return lines
+
+
+def line_matches(pattern, line):
+    if pattern == "\\...":
+        return line == "..."
+    parts = re.split(r"(\\\*|\*)", pattern)
+    regex = "".join({"*": ".*", "\\*": r"\*"}.get(part, re.escape(part)) for part in parts)
+    return re.fullmatch(regex, line) is not None
+
+
+def lines_match(patterns, lines):
+    """Whether all lines are accounted for; `...` may take any number of them."""
+    reachable = {0}
+    for pattern in patterns:
+        if pattern == "...":
+            reachable = set(range(min(reachable), len(lines) + 1)) if reachable else set()
+        else:
+            reachable = {at + 1 for at in reachable if at < len(lines) and line_matches(pattern, lines[at])}
+    return len(lines) in reachable
+
+
+def as_pattern(line):
+    if line == "...":
+        return "\\..."
+    return VARYING.sub("*", line.replace("*", "\\*"))
+
+
+def updated(patterns, lines):
+    """New expectation for `lines`, keeping every old pattern that still fits its line."""
+    left, result = [pattern for pattern in patterns if pattern != "..."], []
+    for line in lines:
+        kept = next((pattern for pattern in left if line_matches(pattern, line)), None)
+        if kept is not None:
+            left = left[left.index(kept) + 1:]
+        result.append(kept if kept is not None else as_pattern(line))
+    return result
+
+
+def difference(name, patterns, lines):
+    """The expected and the actual lines of one stream, as a reader wants to see them."""
+    shown = [f"{name} is not as expected"]
+    for sign, some in (("-", patterns), ("+", lines)):
+        shown += [f"{sign} {line}" for line in some] or [f"{sign} (nothing)"]
+    return shown
