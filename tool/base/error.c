@@ -112,6 +112,11 @@ int pj_error_wrap(struct pj_error **err, int code, const char *format, ...)
     return (*err)->code;
 }
 
+enum pj_error_code pj_error_code(const struct pj_error *error)
+{
+    return error ? error->code : PJ_OK;
+}
+
 const char *pj_error_message(const struct pj_error *error)
 {
     return error ? error->message : "unknown error";

@@ -30,12 +30,6 @@ int pj_error_no_memory(struct pj_error **err);
 int pj_error_wrap(struct pj_error **err, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/** Message of `error`, or "unknown error" for NULL. */
-const char *pj_error_message(const struct pj_error *error);
-
-/** Frees `error`; accepts NULL. */
-void pj_error_free(struct pj_error *error);
-
 /** Frees *err and sets it to NULL: for failures that are expected and handled. */
 void pj_error_clear(struct pj_error **err);
 

@@ -34,6 +34,7 @@ struct pj_pool {
     struct pj_pool_options options;
     struct pj_worker *workers;
     struct pj_worker *buried; /* died: freed at the next wait */
+    struct pj_worker *ending; /* killed by pj_pool_stop, not reaped so far */
     struct pj_arena message_arena;
     struct pj_wire_message message;
     uint64_t oom_kills;
@@ -145,13 +146,29 @@ static bool reap(pid_t pid, double patience_ms, int *ret_status)
 
 enum { REAP_PATIENCE_MS = 2000 };
 
+/* The kernel takes its time to take a CUDA process down: it is reaped later, so that nobody waits for it. */
 void pj_pool_stop(struct pj_pool *pool, struct pj_worker *worker)
 {
-    int status;
     unlink_worker(pool, worker);
     (void)kill(worker->pid, SIGKILL);
-    (void)reap(worker->pid, REAP_PATIENCE_MS, &status);
-    free_worker(worker);
+    worker->next = pool->ending;
+    pool->ending = worker;
+}
+
+static void reap_ending(struct pj_pool *pool, double patience_ms)
+{
+    double until = pj_clock_ms() + patience_ms;
+    for (struct pj_worker **link = &pool->ending; *link;) {
+        struct pj_worker *worker = *link;
+        int status;
+        double left = until - pj_clock_ms();
+        if (!reap(worker->pid, left > 0 ? left : 0, &status) && patience_ms == 0) {
+            link = &worker->next;
+            continue;
+        }
+        *link = worker->next;
+        free_worker(worker);
+    }
 }
 
 static bool oom_kill_happened(struct pj_pool *pool)
@@ -325,6 +342,7 @@ static int poll_once(struct pj_pool *pool, double until_ms, struct pj_event *eve
 int pj_pool_wait(struct pj_pool *pool, double until_ms, struct pj_event *ret_event, struct pj_error **err)
 {
     free_buried(pool);
+    reap_ending(pool, 0);
     for (;;) {
         struct pj_event event = {0};
         int r = poll_once(pool, until_ms, &event, err);
@@ -358,10 +376,9 @@ void pj_pool_free(struct pj_pool *pool)
 {
     if (!pool)
         return;
-    for (struct pj_worker *worker = pool->workers; worker; worker = worker->next)
-        (void)kill(worker->pid, SIGKILL); /* all first, so that they die side by side */
     while (pool->workers)
         pj_pool_stop(pool, pool->workers);
+    reap_ending(pool, REAP_PATIENCE_MS);
     free_buried(pool);
     pj_arena_free(&pool->message_arena);
     free(pool);

@@ -108,6 +108,9 @@ struct pj_wire_loaded {
     uint32_t refused; /* COMPILE: the driver refused the image, whatever `result` says */
     uint32_t entry_count;
     struct pj_wire_entry *entries;
+    uint32_t file_count; /* mapped files of the driver, told once, after a worker's first load: only then its
+                            helpers are open */
+    struct pj_wire_file *files;
 };
 
 /** A message taken apart; strings and arrays live in the arena given to pj_wire_receive. */

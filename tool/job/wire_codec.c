@@ -96,6 +96,20 @@ static bool array(struct codec *codec, uint32_t *count, uint32_t maximum, void *
     return true;
 }
 
+static void files(struct codec *codec, uint32_t *count, struct pj_wire_file **items)
+{
+    if (!array(codec, count, PJ_WIRE_FILES_MAX, (void **)items, sizeof **items))
+        return;
+    for (uint32_t i = 0; i < *count; i++) {
+        struct pj_wire_file *file = &(*items)[i];
+        text(codec, &file->path);
+        u64(codec, &file->device);
+        u64(codec, &file->inode);
+        u64(codec, &file->size_bytes);
+        raw(codec, &file->mtime_seconds, sizeof file->mtime_seconds);
+    }
+}
+
 static void started(struct codec *codec, struct pj_wire_started *message)
 {
     text(codec, &message->failed_step);
@@ -115,17 +129,7 @@ static void started(struct codec *codec, struct pj_wire_started *message)
         u32(codec, &message->devices[i].major);
         u32(codec, &message->devices[i].minor);
     }
-    if (!array(codec, &message->file_count, PJ_WIRE_FILES_MAX, (void **)&message->files,
-               sizeof *message->files))
-        return;
-    for (uint32_t i = 0; i < message->file_count; i++) {
-        struct pj_wire_file *file = &message->files[i];
-        text(codec, &file->path);
-        u64(codec, &file->device);
-        u64(codec, &file->inode);
-        u64(codec, &file->size_bytes);
-        raw(codec, &file->mtime_seconds, sizeof file->mtime_seconds);
-    }
+    files(codec, &message->file_count, &message->files);
 }
 
 static void load(struct codec *codec, struct pj_wire_load *message)
@@ -166,6 +170,7 @@ static void loaded(struct codec *codec, struct pj_wire_loaded *message)
         text(codec, &message->entries[i].path);
         u64(codec, &message->entries[i].size_bytes);
     }
+    files(codec, &message->file_count, &message->files);
 }
 
 static void start(struct codec *codec, struct pj_wire_start *message)

@@ -2,77 +2,12 @@
 /* Starting the driver and loading images through it. Numbers in brackets are lines of docs/cache-model.md. */
 #include "job/worker_driver.h"
 
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 
-#include "base/buffer.h"
 #include "base/clock.h"
-#include "base/file.h"
 
-enum { MAPS_MAX_BYTES = 16 << 20, LOG_HALF_BYTES = PJ_WIRE_LOG_MAX_BYTES / 2 };
-
-/* The files of the driver that are mapped now: libcuda and the helpers it opened. */
-static bool is_driver_file(const char *path)
-{
-    const char *name = strrchr(path, '/');
-    return name && (strncmp(name, "/libcuda", 8) == 0 || strncmp(name, "/libnvidia-", 11) == 0);
-}
-
-static bool is_listed(const struct pj_wire_started *started, const char *path)
-{
-    for (uint32_t i = 0; i < started->file_count; i++) {
-        if (strcmp(started->files[i].path, path) == 0)
-            return true;
-    }
-    return false;
-}
-
-static int add_file(struct pj_wire_started *started, struct pj_arena *arena, const char *path,
-                    struct pj_error **err)
-{
-    struct stat status;
-    if (started->file_count == PJ_WIRE_FILES_MAX || is_listed(started, path) || stat(path, &status) != 0)
-        return 0;
-    struct pj_wire_file file = {
-        .path = pj_arena_strdup(arena, path),
-        .device = status.st_dev,
-        .inode = status.st_ino,
-        .size_bytes = (uint64_t)status.st_size,
-        .mtime_seconds = status.st_mtim.tv_sec,
-    };
-    if (!file.path)
-        return pj_error_no_memory(err);
-    started->files[started->file_count++] = file;
-    return 0;
-}
-
-static int list_files(struct pj_arena *arena, struct pj_wire_started *started, struct pj_error **err)
-{
-    PJ_CLEANUP_BUFFER struct pj_buffer maps = {0};
-    started->files = pj_arena_calloc(arena, PJ_WIRE_FILES_MAX, sizeof *started->files);
-    if (!started->files)
-        return pj_error_no_memory(err);
-    int r = pj_file_read_special(AT_FDCWD, "/proc/self/maps", MAPS_MAX_BYTES, &maps, err);
-    if (r < 0)
-        return r;
-    /* libcuda first, because readers take the driver's version from the first name. */
-    for (int pass = 0; pass < 2 && r == 0; pass++) {
-        for (char *line = maps.data, *next = NULL; line && *line && r == 0; line = next) {
-            next = strchr(line, '\n');
-            size_t length = next ? (size_t)(next - line) : strlen(line);
-            const char *path = memchr(line, '/', length);
-            PJ_CLEANUP_FREE char *copy = path ? strndup(path, length - (size_t)(path - line)) : NULL;
-            next = next ? next + 1 : NULL;
-            if (copy && is_driver_file(copy) && (strstr(copy, "/libcuda") != NULL) == (pass == 0))
-                r = add_file(started, arena, copy, err);
-        }
-    }
-    return r;
-}
+enum { LOG_HALF_BYTES = PJ_WIRE_LOG_MAX_BYTES / 2 };
 
 static void failed(struct pj_worker_driver *driver, struct pj_wire_started *started, const char *step,
                    CUresult result)
@@ -171,7 +106,7 @@ int pj_worker_start(struct pj_worker_driver *driver, const struct pj_wire_start 
     ret_started->has_library_load = driver->cuda.cuLibraryLoadData_ && driver->cuda.cuLibraryUnload_;
     if (result != CUDA_SUCCESS)
         failed(driver, ret_started, "cuInit", result);
-    int r = list_files(arena, ret_started, err);
+    int r = pj_worker_list_files(arena, &ret_started->files, &ret_started->file_count, err);
     if (r < 0 || result != CUDA_SUCCESS)
         return r;
     r = list_devices(driver, arena, ret_started, err);
@@ -335,6 +270,10 @@ int pj_worker_load(struct pj_worker_driver *driver, const struct pj_wire_load *l
     int r = load->method == PJ_LOAD_COMPILE ? compile(driver, load, image, call, arena, ret_loaded, err)
                                             : prove(driver, load, image, call, arena, ret_loaded, err);
     struct rusage usage;
+    if (r == 0 && !driver->told_files) {
+        r = pj_worker_list_files(arena, &ret_loaded->files, &ret_loaded->file_count, err);
+        driver->told_files = true;
+    }
     if (r == 0 && getrusage(RUSAGE_SELF, &usage) == 0)
         ret_loaded->peak_rss_bytes = (uint64_t)usage.ru_maxrss * 1024;
     return r;

@@ -12,6 +12,7 @@ struct pj_worker_driver {
     struct pj_cuda cuda;
     CUdevice device;
     bool has_context;
+    bool told_files; /* the mapped files were told after the first load */
 };
 
 /** Opens the driver and initialises it as `start` says; the answer goes to *ret_started (strings in `arena`).
@@ -23,5 +24,9 @@ int pj_worker_start(struct pj_worker_driver *driver, const struct pj_wire_start 
  * entries. */
 int pj_worker_load(struct pj_worker_driver *driver, const struct pj_wire_load *load, const char *image,
                    struct pj_arena *arena, struct pj_wire_loaded *ret_loaded, struct pj_error **err);
+
+/** The driver's files that are mapped into this process now: libcuda first, then its helpers. */
+int pj_worker_list_files(struct pj_arena *arena, struct pj_wire_file **ret_files, uint32_t *ret_count,
+                         struct pj_error **err);
 
 #endif

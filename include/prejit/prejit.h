@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* prejit's calls for other programs, the command line among them. Unstable before 1.0.
+ *
+ * Strings given in are borrowed for the length of the call. What a call gives back in a `ret_` argument is
+ * the caller's; errors are freed with pj_error_free. Nothing here prints, and nothing here opens a CUDA
+ * library in the calling process: workers do. */
+#ifndef PREJIT_PREJIT_H
+#define PREJIT_PREJIT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <prejit/error.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct pj_error;
+struct pj_result;
+
+/** Where a run stands. All counts are jobs. */
+struct pj_progress {
+    const char *phase; /* "compiling", "proving" */
+    size_t done, total;
+    const char *const *running; /* ids of the jobs under way, longest first */
+    const double *running_ms;   /* how long each has been at it */
+    size_t running_count;
+    double elapsed_ms;
+    double left_ms;          /* estimate; negative = not known */
+    const char *finished;    /* id of the job that was just finished, NULL = none */
+    const char *finished_as; /* "compiled in 352 ms", "rejected: …" */
+};
+
+/** What a run is given. Zero-initialise, then set what differs. */
+struct pj_options {
+    const char *manifest;       /* path, or "-" for standard input; required */
+    const char *cache;          /* --cache; NULL = the manifest's, else the driver's own rule */
+    const char *driver;         /* --driver; NULL = libcuda.so.1 by the loader's rule */
+    const char *worker_program; /* absolute path of a prejit program to run as worker; required */
+    const char *const *targets; /* -t: replace the manifest's */
+    size_t target_count;
+    const char *const *modules; /* -m: only these */
+    size_t module_count;
+    unsigned workers;   /* -j; 0 = chosen by cores, memory and jobs */
+    double timeout_ms;  /* per job; 0 = 3,600,000 */
+    double deadline_ms; /* for the run; 0 = none */
+    double lock_wait_ms;
+    bool no_receipt;
+    bool evict;
+    int interrupt_fd; /* becomes readable when the run shall end early; -1 = none */
+    void (*on_progress)(void *context, const struct pj_progress *progress); /* may be NULL */
+    void (*on_message)(void *context,
+                       const char *text); /* one line for people, "waiting for …"; may be NULL */
+    void *context;
+};
+
+/** The main job: compile what is missing, commit, prove, write the receipt. 0 when the run took place,
+ * whatever it found: pj_result_exit_code tells. */
+int pj_warm(const struct pj_options *options, struct pj_result **ret_result, struct pj_error **err);
+
+/** Proves only; compiles nothing and writes nothing. */
+int pj_verify(const struct pj_options *options, struct pj_result **ret_result, struct pj_error **err);
+
+/** The jobs with their findings and, where the driver's stamp is known from a receipt, their entry names.
+ * Opens no driver. */
+int pj_plan(const struct pj_options *options, struct pj_result **ret_result, struct pj_error **err);
+
+/** Exit status that the result stands for: 0, 1, 3, 4 or 75. */
+int pj_result_exit_code(const struct pj_result *result);
+
+/** True where the run was ended by interrupt_fd. */
+bool pj_result_interrupted(const struct pj_result *result);
+
+/** The table for people, the JSON report (schema prejit-report/1), the one line that is the answer.
+ * NUL-terminated; free(). */
+int pj_result_table(const struct pj_result *result, bool verbose, char **ret_text, struct pj_error **err);
+int pj_result_json(const struct pj_result *result, char **ret_text, struct pj_error **err);
+int pj_result_answer(const struct pj_result *result, char **ret_text, struct pj_error **err);
+
+void pj_result_free(struct pj_result *result);
+
+/** Exit status for an error that kept a run from taking place: 2, 3, 75 or 1. */
+int pj_error_exit_code(const struct pj_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which files of the driver a worker has mapped: they, not a search path, tell which driver it was. */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/buffer.h"
+#include "base/file.h"
+#include "job/worker_driver.h"
+
+enum { MAPS_MAX_BYTES = 16 << 20 };
+
+static bool is_driver_file(const char *path)
+{
+    const char *name = strrchr(path, '/');
+    return name && (strncmp(name, "/libcuda", 8) == 0 || strncmp(name, "/libnvidia-", 11) == 0);
+}
+
+static bool is_listed(const struct pj_wire_file *files, uint32_t count, const char *path)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (strcmp(files[i].path, path) == 0)
+            return true;
+    }
+    return false;
+}
+
+static int add_file(struct pj_arena *arena, const char *path, struct pj_wire_file *files, uint32_t *count,
+                    struct pj_error **err)
+{
+    struct stat status;
+    if (*count == PJ_WIRE_FILES_MAX || is_listed(files, *count, path) || stat(path, &status) != 0)
+        return 0;
+    struct pj_wire_file file = {
+        .path = pj_arena_strdup(arena, path),
+        .device = status.st_dev,
+        .inode = status.st_ino,
+        .size_bytes = (uint64_t)status.st_size,
+        .mtime_seconds = status.st_mtim.tv_sec,
+    };
+    if (!file.path)
+        return pj_error_no_memory(err);
+    files[(*count)++] = file;
+    return 0;
+}
+
+/* One pass over the lines of /proc/self/maps; `libcuda` chooses between libcuda itself and all others. */
+static int add_matching(const char *maps, bool libcuda, struct pj_arena *arena, struct pj_wire_file *files,
+                        uint32_t *count, struct pj_error **err)
+{
+    int r = 0;
+    for (const char *line = maps; *line && r == 0;) {
+        size_t length = strcspn(line, "\n");
+        const char *path = memchr(line, '/', length);
+        PJ_CLEANUP_FREE char *copy = path ? strndup(path, length - (size_t)(path - line)) : NULL;
+        if (copy && is_driver_file(copy) && (strstr(copy, "/libcuda") != NULL) == libcuda)
+            r = add_file(arena, copy, files, count, err);
+        line += length + (line[length] == '\n');
+    }
+    return r;
+}
+
+int pj_worker_list_files(struct pj_arena *arena, struct pj_wire_file **ret_files, uint32_t *ret_count,
+                         struct pj_error **err)
+{
+    PJ_CLEANUP_BUFFER struct pj_buffer maps = {0};
+    struct pj_wire_file *files = pj_arena_calloc(arena, PJ_WIRE_FILES_MAX, sizeof *files);
+    uint32_t count = 0;
+    if (!files)
+        return pj_error_no_memory(err);
+    int r = pj_file_read_special(AT_FDCWD, "/proc/self/maps", MAPS_MAX_BYTES, &maps, err);
+    /* libcuda first, because readers take the driver's version from the first name. */
+    if (r == 0)
+        r = add_matching(pj_buffer_text(&maps), true, arena, files, &count, err);
+    if (r == 0)
+        r = add_matching(pj_buffer_text(&maps), false, arena, files, &count, err);
+    if (r < 0)
+        return r;
+    *ret_files = files;
+    *ret_count = count;
+    return 0;
+}
