@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Names of verdicts, what the witnesses of one job add up to, and exit statuses. */
+#include "verify/verdict.h"
+
+#include <string.h>
+
+static const char *const verdict_names[PJ_VERDICT_COUNT] = {
+    [PJ_VERDICT_NONE] = "",
+    [PJ_VERDICT_PROVEN] = "proven",
+    [PJ_VERDICT_STORED] = "stored",
+    [PJ_VERDICT_SKIPPED] = "skipped",
+    [PJ_VERDICT_REJECTED] = "rejected",
+    [PJ_VERDICT_INCOMPATIBLE] = "incompatible",
+    [PJ_VERDICT_CRASHED] = "crashed",
+    [PJ_VERDICT_TIMED_OUT] = "timed-out",
+    [PJ_VERDICT_OUT_OF_MEMORY] = "out-of-memory",
+    [PJ_VERDICT_MISSED] = "missed",
+    [PJ_VERDICT_LOST] = "lost",
+    [PJ_VERDICT_EVICTED] = "evicted",
+    [PJ_VERDICT_TOO_LARGE] = "too-large",
+    [PJ_VERDICT_INCONCLUSIVE] = "inconclusive",
+};
+
+const char *pj_verdict_name(enum pj_verdict verdict)
+{
+    return verdict < PJ_VERDICT_COUNT ? verdict_names[verdict] : "";
+}
+
+bool pj_verdict_find(const char *name, enum pj_verdict *ret_verdict)
+{
+    /* From 1: NONE has no name, so "" finds nothing. */
+    for (unsigned i = PJ_VERDICT_NONE + 1; i < PJ_VERDICT_COUNT; i++) {
+        if (strcmp(name, verdict_names[i]) == 0) {
+            *ret_verdict = (enum pj_verdict)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+enum pj_verdict pj_verdict_judge(const struct pj_witnesses *witnesses, const char **ret_reason_code)
+{
+    *ret_reason_code = NULL;
+    /* Without a load that must fail and does, a load that succeeds says nothing: this driver may ignore the
+     * setting that disables its JIT. */
+    if (witnesses->canary == PJ_WITNESS_NO) {
+        *ret_reason_code = "control-failed";
+        return PJ_VERDICT_INCONCLUSIVE;
+    }
+    if (witnesses->canary == PJ_WITNESS_UNKNOWN) {
+        *ret_reason_code = "no-control";
+        return PJ_VERDICT_INCONCLUSIVE;
+    }
+    if (witnesses->jit_disabled == PJ_WITNESS_UNKNOWN) {
+        *ret_reason_code = "not-loaded";
+        return PJ_VERDICT_INCONCLUSIVE;
+    }
+    if (witnesses->jit_disabled == PJ_WITNESS_NO) {
+        *ret_reason_code = witnesses->entry_present == PJ_WITNESS_YES ? "entry-not-read" : "entry-missing";
+        return PJ_VERDICT_MISSED;
+    }
+    /* The driver hit something, but not what lies under the name we computed, or that entry is unsound (code
+     * for another architecture is believed by the driver and fails at every load). */
+    if (witnesses->entry_present == PJ_WITNESS_NO) {
+        *ret_reason_code = "witnesses-disagree";
+        return PJ_VERDICT_INCONCLUSIVE;
+    }
+    return PJ_VERDICT_PROVEN;
+}
+
+static enum pj_exit verdict_exit(enum pj_verdict verdict, bool passing)
+{
+    switch (verdict) {
+    case PJ_VERDICT_NONE:
+    case PJ_VERDICT_PROVEN:
+    case PJ_VERDICT_STORED:
+    case PJ_VERDICT_SKIPPED:
+        return PJ_EXIT_OK;
+    case PJ_VERDICT_REJECTED:
+    case PJ_VERDICT_INCOMPATIBLE:
+    case PJ_VERDICT_CRASHED:
+    case PJ_VERDICT_TIMED_OUT:
+    case PJ_VERDICT_OUT_OF_MEMORY:
+        return PJ_EXIT_FAILED;
+    case PJ_VERDICT_MISSED:
+    case PJ_VERDICT_LOST:
+    case PJ_VERDICT_EVICTED:
+        return PJ_EXIT_COLD;
+    case PJ_VERDICT_TOO_LARGE:
+        return PJ_EXIT_ENVIRONMENT;
+    case PJ_VERDICT_INCONCLUSIVE:
+        return passing ? PJ_EXIT_RETRY : PJ_EXIT_COLD;
+    case PJ_VERDICT_COUNT:
+        break;
+    }
+    return PJ_EXIT_FAILED;
+}
+
+enum pj_exit pj_verdict_exit(enum pj_verdict verdict, bool passing, bool slow, bool required)
+{
+    if (!required)
+        return PJ_EXIT_OK;
+    return pj_exit_combine(verdict_exit(verdict, passing), slow ? PJ_EXIT_COLD : PJ_EXIT_OK);
+}
+
+/* Lower comes first. A status that is not in the list (of a signal, of a wrapped program) is never hidden by
+ * one that is. */
+static int exit_rank(enum pj_exit status)
+{
+    switch (status) {
+    case PJ_EXIT_USAGE:
+        return 1;
+    case PJ_EXIT_ENVIRONMENT:
+        return 2;
+    case PJ_EXIT_FAILED:
+        return 3;
+    case PJ_EXIT_RETRY:
+        return 4;
+    case PJ_EXIT_COLD:
+        return 5;
+    case PJ_EXIT_OK:
+        return 6;
+    }
+    return 0;
+}
+
+enum pj_exit pj_exit_combine(enum pj_exit a, enum pj_exit b)
+{
+    return exit_rank(a) <= exit_rank(b) ? a : b;
+}
