@@ -72,7 +72,7 @@ bool pj_text_to_size(const char *text, uint64_t *ret_bytes)
             return false;
         uint64_t bytes;
         if (__builtin_mul_overflow(whole, size_units[i].bytes, &bytes) ||
-            __builtin_add_overflow(bytes, size_units[i].bytes / scale * fraction, &bytes))
+            __builtin_add_overflow(bytes, size_units[i].bytes * fraction / scale, &bytes))
             return false;
         *ret_bytes = bytes;
         return true;
