@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A manifest while it is being read; private to tool/manifest. */
+#ifndef PREJIT_MANIFEST_READER_H
+#define PREJIT_MANIFEST_READER_H
+
+#include "manifest/check.h"
+#include "manifest/manifest.h"
+
+/** A module with the node that names it. */
+struct pj_module_entry {
+    struct pj_module module;
+    const struct pj_yaml_node *name;
+};
+
+struct pj_reader {
+    struct pj_manifest *manifest;
+    struct pj_check check;
+    struct pj_target_spec *targets; /* of the manifest */
+    size_t target_count;
+    struct pj_module_entry *items; /* modules so far; the three fields are those that PJ_ARRAY_PUSH takes */
+    size_t count, capacity;
+    struct pj_findings unsupported; /* right, but beyond this version */
+};
+
+/** Reads one item of `modules`, expanding its glob; what is wrong becomes a finding. */
+void pj_module_read(struct pj_reader *reader, const struct pj_yaml_node *node);
+
+/** Finds names that several modules have. */
+void pj_module_check_names(struct pj_reader *reader);
+
+#endif

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The reference page of the manifest, in Markdown. */
+#include "manifest/reference.h"
+
+#include <stddef.h>
+
+#include "manifest/schema.h"
+
+static const char example[] = "version: 1\n"
+                              "cache:\n"
+                              "  path: nv              # relative to this file\n"
+                              "  max_size: 2GiB\n"
+                              "targets: [native]       # for every module without targets of its own\n"
+                              "verify:\n"
+                              "  samples: 3            # fresh processes for each job\n"
+                              "  max_warm_ms: 50       # fail when a warm load takes longer\n"
+                              "modules:\n"
+                              "  - name: saxpy\n"
+                              "    ptx: kernels/saxpy.ptx\n"
+                              "    kernels: [saxpy]    # must be in the file\n"
+                              "  - name: solver\n"
+                              "    ptx: kernels/solver.ptx\n"
+                              "    targets: [sm_80, sm_90]\n"
+                              "    options:            # just those that the program passes\n"
+                              "      max_registers: 64\n"
+                              "  - name: preview\n"
+                              "    ptx: kernels/preview.ptx\n"
+                              "    required: false     # a failure does not change the exit status\n";
+
+const char *pj_manifest_example(void)
+{
+    return example;
+}
+
+static const char introduction[] =
+    "<!-- Made from the table in tool/manifest/schema.c; see the end of this page. -->\n"
+    "# The manifest\n"
+    "\n"
+    "A manifest is a YAML file that says which PTX modules `prejit` warms, for which GPU architectures, and "
+    "in\n"
+    "which cache. Two keys are enough: `version` and `modules`.\n"
+    "\n"
+    "```yaml\n"
+    "version: 1\n"
+    "modules:\n"
+    "  - name: saxpy\n"
+    "    ptx: kernels/saxpy.ptx\n"
+    "```\n"
+    "\n"
+    "`prejit warm manifest.yaml` compiles each module for each GPU of the machine, stores the result in the\n"
+    "driver's compute cache, and proves that later loads find it. A longer manifest:\n"
+    "\n"
+    "```yaml\n";
+
+static const char rules[] =
+    "```\n"
+    "\n"
+    "## How it is read\n"
+    "\n"
+    "- **The bytes count.** The cache is looked up by the exact bytes that a program hands to the driver. "
+    "`ptx`\n"
+    "  names the file that holds just those bytes, and `options` the JIT options the program passes, no "
+    "others.\n"
+    "- **A value means its text.** `12.0` under `targets` is sm_120, and quotes change nothing. `true` and\n"
+    "  `false` are the only booleans; `yes`, `no`, `on` and `off` are refused where a boolean belongs.\n"
+    "- **Paths** are relative to the manifest's folder; from standard input (`prejit warm -`) to the "
+    "working\n"
+    "  directory. `~` and `$` are not expanded: they are errors.\n"
+    "- **Globs.** `ptx: kernels/*.ptx` gives one job for each file, in bytewise order, named `name/stem`. "
+    "Files\n"
+    "  of different folders with one stem get as much of their path as tells them apart. `*` does not cross\n"
+    "  folders, no match is an error, and a file whose own name has `*`, `?` or `[` is taken as it is.\n"
+    "- **Errors** come all at once, each with file, line and column.\n"
+    "- **Only plain YAML:** anchors, aliases, tags, merge keys, several documents, duplicate and unknown "
+    "keys\n"
+    "  are errors. A file holds at most 64 MB, 1,000,000 keys and values, and 16 levels.\n"
+    "\n"
+    "## Targets\n"
+    "\n"
+    "| Written | Means |\n"
+    "|---|---|\n"
+    "| `native` | every distinct architecture among the GPUs that are visible |\n"
+    "| `sm_90`, `90`, `9.0`, `sm_90a`, `90a`, `9.0a` | that architecture; a module that cannot run on it is "
+    "an "
+    "error |\n"
+    "| `sm_80..sm_90` | every architecture from the first to the last that the module can run on |\n"
+    "| `turing`, `ampere`, `ada`, `hopper`, `blackwell` | every architecture of that family that the module "
+    "can "
+    "run on |\n"
+    "| `all` | every architecture that the driver takes and the module can run on |\n";
+
+static const char refused_head[] = "\n"
+                                   "### Options that are refused\n"
+                                   "\n"
+                                   "Some CUjit_options of CUDA have no place in a manifest.\n"
+                                   "\n"
+                                   "| Option | Why |\n"
+                                   "|---|---|\n";
+
+static const char editors[] = "\n"
+                              "## In an editor\n"
+                              "\n"
+                              "`docs/manifest.schema.json` is a JSON Schema of all this. Editors with the "
+                              "YAML language server take it from\n"
+                              "a first line such as\n"
+                              "\n"
+                              "```yaml\n"
+                              "# yaml-language-server: $schema=/usr/share/doc/prejit/manifest.schema.json\n"
+                              "```\n"
+                              "\n"
+                              "`prejit --help manifest` prints the same keys in a terminal.\n"
+                              "\n"
+                              "## How this page is made\n"
+                              "\n"
+                              "This page and the JSON Schema are written by the table that the parser itself "
+                              "works from. After a change of\n"
+                              "that table, `PREJIT_UPDATE=1 ctest -R unit_manifest_reference` writes both "
+                              "anew; without it the test compares "
+                              "them.\n";
+
+static const struct {
+    const char *title;
+    const char *text;
+} headings[PJ_SECTION_COUNT] = {
+    [PJ_SECTION_ROOT] = {"The manifest's keys", "At the top of the file."},
+    [PJ_SECTION_CACHE] =
+        {"`cache`", "Without it prejit fills the cache that the driver itself would use, as the environment "
+                    "says (CUDA_CACHE_PATH, CUDA_CACHE_MAXSIZE)."},
+    [PJ_SECTION_VERIFY] = {"`verify`",
+                           "Proof does not depend on times; the two limits fail a run whose loads are "
+                           "proven and too slow."},
+    [PJ_SECTION_MODULE] = {"Keys of a module",
+                           "Each item of `modules` has a `name` and exactly one of `ptx`, "
+                           "`source`, `link` and `binary`."},
+    [PJ_SECTION_OPTIONS] =
+        {"`options`",
+         "CUDA's CUjit_option names in lower case and without CU_JIT_. An option counts even where its "
+         "value is the driver's default: `optimization_level: 4` makes another cache key than no "
+         "level at all."},
+};
+
+static void add_key(struct pj_buffer *buffer, const struct pj_schema_key *key)
+{
+    pj_buffer_printf(buffer, "| `%s` | ", key->name);
+    pj_schema_allowed(key, buffer);
+    pj_buffer_printf(buffer, " | %s | %s%s |",
+                     key->required       ? "needed"
+                     : key->default_text ? key->default_text
+                                         : "–",
+                     key->help, key->later ? " Not supported by this version." : "");
+    if (key->example)
+        pj_buffer_printf(buffer, " `%s` |", key->example);
+    pj_buffer_putc(buffer, '\n');
+}
+
+static void add_section(struct pj_buffer *buffer, enum pj_schema_section section)
+{
+    bool examples = pj_schema_key(section, 0).example != NULL;
+    pj_buffer_printf(buffer,
+                     "\n## %s\n\n%s\n\n| Key | Value | Default | What it says |%s\n|---|---|---|---|%s\n",
+                     headings[section].title, headings[section].text, examples ? " Example |" : "",
+                     examples ? "---|" : "");
+    for (size_t i = 0; i < pj_schema_count(section); i++) {
+        struct pj_schema_key key = pj_schema_key(section, i);
+        add_key(buffer, &key);
+    }
+}
+
+int pj_manifest_reference(struct pj_buffer *buffer, struct pj_error **err)
+{
+    pj_buffer_puts(buffer, introduction);
+    pj_buffer_puts(buffer, example);
+    pj_buffer_puts(buffer, rules);
+    for (int section = 0; section < PJ_SECTION_COUNT; section++)
+        add_section(buffer, (enum pj_schema_section)section);
+    pj_buffer_puts(buffer, refused_head);
+    size_t count;
+    const struct pj_refused_option *refused = pj_schema_refused_options(&count);
+    for (size_t i = 0; i < count; i++)
+        pj_buffer_printf(buffer, "| `%s` | %s |\n", refused[i].name, refused[i].reason);
+    pj_buffer_puts(buffer, editors);
+    return pj_buffer_check(buffer, err);
+}

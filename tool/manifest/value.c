@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One value of the manifest: its text made a number, a path, a list. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/text.h"
+#include "manifest/check.h"
+
+void pj_check_refuse(struct pj_check *check, const struct pj_schema_key *key, const struct pj_yaml_node *node,
+                     const char *advice)
+{
+    PJ_CLEANUP_BUFFER struct pj_buffer allowed = {0};
+    char read[PJ_READ_TEXT];
+    pj_schema_allowed(key, &allowed);
+    if (key->example)
+        pj_buffer_printf(&allowed, ", for example `%s`", key->example);
+    if (advice)
+        pj_buffer_printf(&allowed, "; %s", advice);
+    bool item = !node->key && node->kind != PJ_YAML_SCALAR;
+    pj_findings_add(&check->findings, node, "`%s`: read %s%s; allowed is %s", key->name,
+                    pj_findings_read(&check->findings, node, read), item ? " within the list" : "",
+                    pj_buffer_text(&allowed));
+    check->findings.failed = check->findings.failed || allowed.failed;
+}
+
+/* Control characters would spoil reports, and a line end at the end of a path is an accident of `|`. */
+static bool printable(const char *text)
+{
+    PJ_CLEANUP_BUFFER struct pj_buffer escaped = {0};
+    size_t size = strlen(text);
+    pj_text_escape(&escaped, text, size);
+    return escaped.failed || (escaped.size == size && memcmp(pj_buffer_text(&escaped), text, size) == 0);
+}
+
+const char *pj_check_name(const char *text)
+{
+    if (*text == '\0')
+        return "is empty: give it a name";
+    if (strlen(text) > PJ_MODULE_NAME_MAX_BYTES)
+        return "is longer than the 200 bytes allowed: shorten it";
+    if (strchr(text, '@'))
+        return "holds `@`, which stands between module and target in reports: leave it out";
+    if (!printable(text))
+        return "holds a control character, or is not UTF-8: leave it out";
+    return NULL;
+}
+
+static void read_name(struct pj_check *check, const struct pj_schema_key *key,
+                      const struct pj_yaml_node *node, struct pj_value *value)
+{
+    char read[PJ_READ_TEXT];
+    const char *fault = node->size > 0 ? pj_check_name(node->text) : NULL;
+    if (node->size == 0)
+        pj_check_refuse(check, key, node, NULL);
+    else if (fault)
+        pj_findings_add(&check->findings, node, "`%s`: %s %s", key->name,
+                        pj_findings_read(&check->findings, node, read), fault);
+    else
+        value->text = node->text;
+}
+
+/* A path as it stands, or NULL after a finding. */
+static const char *read_path(struct pj_check *check, const struct pj_schema_key *key,
+                             const struct pj_yaml_node *node)
+{
+    char read[PJ_READ_TEXT];
+    (void)pj_findings_read(&check->findings, node, read);
+    const char *text = node->text;
+    if (node->kind != PJ_YAML_SCALAR || node->size == 0) {
+        pj_check_refuse(check, key, node, NULL);
+    } else if (text[0] == '~') {
+        pj_findings_add(
+            &check->findings, node,
+            "`%s`: read %s; `~` stands for no folder here: write the path out, from `/` or relative "
+            "to the manifest (`./~` for a file whose name starts with `~`)",
+            key->name, read);
+    } else if (strchr(text, '$')) {
+        pj_findings_add(
+            &check->findings, node,
+            "`%s`: read %s; variables are not expanded here: write the path out, or have the script "
+            "that makes the manifest fill it in",
+            key->name, read);
+    } else if (!printable(text)) {
+        pj_findings_add(&check->findings, node,
+                        "`%s`: read %s; a path cannot hold control characters or line ends: write it on one "
+                        "line, behind its key",
+                        key->name, read);
+    } else {
+        return text;
+    }
+    return NULL;
+}
+
+/* Digits, with or without a fraction; strtod would also take inf, hex, and the locale's comma. */
+static bool parse_number(const char *text, double *ret_number)
+{
+    enum { DIGITS_MAX = 15 };
+    uint64_t digits = 0;
+    double scale = 1;
+    size_t count = 0;
+    bool fraction = false;
+    for (const char *c = text; *c; c++) {
+        if (*c == '.' && !fraction && c > text && c[1] != '\0') {
+            fraction = true;
+            continue;
+        }
+        if (*c < '0' || *c > '9' || ++count > DIGITS_MAX)
+            return false;
+        digits = digits * 10 + (uint64_t)(*c - '0');
+        if (fraction)
+            scale *= 10;
+    }
+    *ret_number = (double)digits / scale;
+    return count > 0;
+}
+
+static void read_size(struct pj_check *check, const struct pj_schema_key *key,
+                      const struct pj_yaml_node *node, struct pj_value *value)
+{
+    value->ok = pj_text_to_size(node->text, &value->integer) && value->integer >= key->minimum &&
+                value->integer <= key->maximum;
+    if (value->ok)
+        return;
+    /* `2G` is what other tools take, some as 1000 and some as 1024 based. */
+    char meant[32], advice[64];
+    uint64_t bytes;
+    int length = snprintf(meant, sizeof meant, "%siB", node->text);
+    bool short_unit = length > 0 && (size_t)length < sizeof meant && pj_text_to_size(meant, &bytes);
+    if (short_unit)
+        (void)snprintf(advice, sizeof advice, "did you mean `%s`?", meant);
+    pj_check_refuse(check, key, node, short_unit ? advice : NULL);
+}
+
+static void read_boolean(struct pj_check *check, const struct pj_schema_key *key,
+                         const struct pj_yaml_node *node, struct pj_value *value)
+{
+    static const struct {
+        const char *word;
+        const char *advice;
+    } others[] = {
+        {"yes", "did you mean `true`?"},    {"on", "did you mean `true`?"},   {"y", "did you mean `true`?"},
+        {"1", "did you mean `true`?"},      {"true", "did you mean `true`?"}, {"no", "did you mean `false`?"},
+        {"off", "did you mean `false`?"},   {"n", "did you mean `false`?"},   {"0", "did you mean `false`?"},
+        {"false", "did you mean `false`?"},
+    };
+    value->integer = strcmp(node->text, "true") == 0;
+    value->ok = value->integer == 1 || strcmp(node->text, "false") == 0;
+    if (value->ok)
+        return;
+    const char *advice = NULL;
+    for (size_t i = 0; i < PJ_COUNT(others); i++) {
+        if (strcasecmp(node->text, others[i].word) == 0)
+            advice = others[i].advice;
+    }
+    pj_check_refuse(check, key, node, advice);
+}
+
+static void read_choice(struct pj_check *check, const struct pj_schema_key *key,
+                        const struct pj_yaml_node *node, struct pj_value *value)
+{
+    for (size_t i = 0; i < key->choice_count; i++) {
+        if (strcmp(key->choices[i], node->text) == 0) {
+            value->integer = key->choice_values ? key->choice_values[i] : i;
+            value->ok = true;
+            return;
+        }
+    }
+    char advice[64];
+    const char *similar = pj_text_suggest(node->text, key->choices, key->choice_count);
+    if (similar)
+        (void)snprintf(advice, sizeof advice, "did you mean `%s`?", similar);
+    pj_check_refuse(check, key, node, similar ? advice : NULL);
+}
+
+static void read_digest(struct pj_check *check, const struct pj_schema_key *key,
+                        const struct pj_yaml_node *node, struct pj_value *value)
+{
+    value->ok = pj_sha256_parse(node->text, &value->digest, NULL) == 0;
+    if (value->ok)
+        return;
+    char advice[64];
+    (void)snprintf(advice, sizeof advice, "these are %zu characters", node->size);
+    pj_check_refuse(check, key, node, node->size == 64 ? NULL : advice);
+}
+
+static void read_scalar(struct pj_check *check, const struct pj_schema_key *key,
+                        const struct pj_yaml_node *node, struct pj_value *value)
+{
+    switch (key->type) {
+    case PJ_TYPE_INTEGER:
+        value->ok =
+            pj_text_to_u64(node->text, key->maximum, &value->integer) && value->integer >= key->minimum;
+        break;
+    case PJ_TYPE_NUMBER:
+        value->ok = parse_number(node->text, &value->number) && value->number > 0 &&
+                    value->number <= (double)key->maximum;
+        break;
+    case PJ_TYPE_BOOLEAN:
+        read_boolean(check, key, node, value);
+        return;
+    case PJ_TYPE_SIZE:
+        read_size(check, key, node, value);
+        return;
+    case PJ_TYPE_CHOICE:
+        read_choice(check, key, node, value);
+        return;
+    case PJ_TYPE_DIGEST:
+        read_digest(check, key, node, value);
+        return;
+    case PJ_TYPE_NAME:
+        read_name(check, key, node, value);
+        value->ok = value->text != NULL;
+        return;
+    case PJ_TYPE_PATH:
+    case PJ_TYPE_PATH_OR_GLOB:
+        value->text = read_path(check, key, node);
+        value->ok = value->text != NULL;
+        return;
+    default:
+        return;
+    }
+    if (!value->ok)
+        pj_check_refuse(check, key, node, NULL);
+}
+
+static bool read_target(struct pj_check *check, const struct pj_schema_key *key,
+                        const struct pj_yaml_node *node, struct pj_target_spec *ret_target)
+{
+    if (node->kind != PJ_YAML_SCALAR || node->size == 0) {
+        pj_check_refuse(check, key, node, NULL);
+        return false;
+    }
+    PJ_CLEANUP_ERROR struct pj_error *error = NULL;
+    int r = pj_target_parse(node->text, ret_target, &error);
+    if (r == 0)
+        return true;
+    if (r == PJ_ERROR_NO_MEMORY)
+        check->findings.failed = true;
+    pj_findings_add(&check->findings, node, "`%s`: %s", key->name, pj_error_message(error));
+    return false;
+}
+
+/* An item of TEXTS or PATHS, or NULL after a finding. */
+static const char *read_text(struct pj_check *check, const struct pj_schema_key *key,
+                             const struct pj_yaml_node *node)
+{
+    if (key->type == PJ_TYPE_PATHS)
+        return read_path(check, key, node);
+    if (node->kind == PJ_YAML_SCALAR && node->size > 0 && printable(node->text))
+        return node->text;
+    pj_check_refuse(check, key, node, NULL);
+    return NULL;
+}
+
+static void read_list(struct pj_check *check, const struct pj_schema_key *key,
+                      const struct pj_yaml_node *node, struct pj_value *value)
+{
+    bool targets = key->type == PJ_TYPE_TARGETS;
+    if (targets)
+        value->targets = pj_arena_calloc(check->arena, node->count, sizeof *value->targets);
+    else
+        value->texts = pj_arena_calloc(check->arena, node->count, sizeof *value->texts);
+    if (targets ? !value->targets : !value->texts) {
+        check->findings.failed = true;
+        return;
+    }
+    for (const struct pj_yaml_node *item = node->first; item; item = item->next) {
+        if (targets) {
+            if (!read_target(check, key, item, &value->targets[value->count]))
+                continue;
+        } else {
+            value->texts[value->count] = read_text(check, key, item);
+            if (!value->texts[value->count])
+                continue;
+        }
+        value->count++;
+    }
+    value->ok = value->count == node->count;
+}
+
+void pj_check_value(struct pj_check *check, const struct pj_schema_key *key, const struct pj_yaml_node *node,
+                    struct pj_value *value)
+{
+    bool list = key->type == PJ_TYPE_TARGETS || key->type == PJ_TYPE_TEXTS || key->type == PJ_TYPE_PATHS ||
+                key->type == PJ_TYPE_SECTIONS;
+    enum pj_yaml_kind kind = list                           ? PJ_YAML_SEQUENCE
+                             : key->type == PJ_TYPE_SECTION ? PJ_YAML_MAPPING
+                                                            : PJ_YAML_SCALAR;
+    if (node->kind != kind || (list && node->count == 0)) {
+        pj_check_refuse(check, key, node,
+                        list && node->kind == PJ_YAML_SCALAR && node->size > 0
+                            ? "a single one stands between `[` and `]` too"
+                            : NULL);
+        return;
+    }
+    if (key->type == PJ_TYPE_SECTION || key->type == PJ_TYPE_SECTIONS)
+        value->ok = true;
+    else if (list)
+        read_list(check, key, node, value);
+    else
+        read_scalar(check, key, node, value);
+}
