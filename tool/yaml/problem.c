@@ -44,16 +44,21 @@ static const char *advice_for(const char *problem)
 static int encoding_problem(const yaml_parser_t *parser, const struct pj_yaml_source *source,
                             const char *name, struct pj_error **err)
 {
-    size_t line, column;
-    pj_yaml_source_place(source, parser->problem_offset, &line, &column);
+    size_t line, column, offset = parser->problem_offset;
+    /* A byte that should continue a character is named by the byte that began it. */
+    if (strcmp(parser->problem, "invalid trailing UTF-8 octet") == 0) {
+        do
+            offset--;
+        while (offset > 0 && (unsigned char)source->bytes[offset] < 0xc0);
+    }
+    pj_yaml_source_place(source, offset, &line, &column);
     if (strcmp(parser->problem, "control characters are not allowed") == 0)
         return pj_error_set(
             err, PJ_ERROR_FORMAT,
             "%s:%zu:%zu: read the control character U+%04X; YAML allows none but tabs and line "
             "ends: remove it",
             name, line, column, (unsigned)parser->problem_value);
-    unsigned char byte =
-        parser->problem_offset < source->size ? (unsigned char)source->bytes[parser->problem_offset] : 0;
+    unsigned char byte = offset < source->size ? (unsigned char)source->bytes[offset] : 0;
     return pj_error_set(err, PJ_ERROR_FORMAT,
                         "%s:%zu:%zu: byte 0x%02x is not UTF-8 (%s): save the file as UTF-8", name, line,
                         column, byte, parser->problem);
@@ -76,10 +81,9 @@ static int token_problem(struct pj_yaml_source *source, const char *name, const 
 int pj_yaml_problem(const yaml_parser_t *parser, struct pj_yaml_source *source, const char *name,
                     struct pj_error **err)
 {
-    if (parser->error == YAML_MEMORY_ERROR)
+    /* Where memory runs out libyaml does not always set its error; all else comes with a problem. */
+    if (parser->error == YAML_MEMORY_ERROR || !parser->problem)
         return pj_error_no_memory(err);
-    if (!parser->problem)
-        return pj_error_set(err, PJ_ERROR_INTERNAL, "%s: libyaml failed without saying why", name);
     if (parser->error == YAML_READER_ERROR)
         return encoding_problem(parser, source, name, err);
     const yaml_mark_t *mark = &parser->problem_mark;
