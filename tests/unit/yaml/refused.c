@@ -111,7 +111,7 @@ static const struct {
      "f:2:1: not YAML: did not find expected ',' or '}' while parsing a flow mapping that starts "
      "at line 1, column 4; keys between `{` and `}` are separated by commas"},
     {TEXT("a: ["),
-     "f:1:5: not YAML: did not find expected node content while parsing a flow node; a value is missing "
+     "f:2:1: not YAML: did not find expected node content while parsing a flow node; a value is missing "
      "here, or text needs quotes"},
     {TEXT("- a\nb: 1\n"),
      "f:2:1: not YAML: did not find expected '-' indicator while parsing a block collection that "
