@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Self-test of the GPU run: it believes only what it should, and a broken promise never passes."""
+import contextlib
+import importlib.machinery
+import importlib.util
+import io
+import json
+import os
+import shutil
+import tempfile
+import unittest
+
+import harness
+import workload
+from checks import Checks, table_lines
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+GOLDEN = os.path.join(HERE, "../data/driver/golden/inputs/axpb.ptx")
+STAMP = "Apr 29 202617:12:06"
+
+
+def load_run():
+    loader = importlib.machinery.SourceFileLoader("gpu_run", os.path.join(HERE, "run"))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("gpu_run", loader))
+    loader.exec_module(module)
+    return module
+
+
+class Names(unittest.TestCase):
+    def test_hash(self):
+        for text, value in ((b"", 0xcbf29ce484222325), (b"a", 0xaf63dc4c8601ec8c), (b"foobar", 0x85944171f73967e8)):
+            self.assertEqual(harness.fnv1a(text), value)
+
+    def test_names_that_the_real_driver_gave(self):
+        with open(GOLDEN, "rb") as file:
+            image = file.read()
+        for arch, options, name in (
+                ("sm_90", "", "c/a/920786966c763d"), ("sm_80", "", "0/f/936157d6e3da30"),
+                ("sm_90", "--split-compile=2", "5/a/e71dff23f168b6"),
+                ("sm_90", "--maxrregcount 32 -g", "5/b/ba7cb55ac9a925")):
+            self.assertEqual(harness.entry_name(STAMP, arch, image, options), name)
+        self.assertEqual(harness.entry_name(STAMP, "sm_90", image + b"\0behind"), "c/a/920786966c763d")
+
+
+class Judgement(unittest.TestCase):
+    def test_nothing_checked_is_not_kept(self):
+        checks = Checks(judge_times=True)
+        self.assertFalse(checks.kept())
+        checks.note("x", "1")
+        self.assertFalse(checks.kept())
+
+    def test_each_check_can_fail(self):
+        for check in (lambda c: c.equal("a", 1, 2), lambda c: c.true("a", False), lambda c: c.time("a", 11, 10),
+                      lambda c: c.ratio("a", 1.2, at_most=1.1), lambda c: c.ratio("a", 4, at_least=5),
+                      lambda c: c.broken("a")):
+            checks = Checks(judge_times=True)
+            checks.equal("sound", 1, 1)
+            self.assertTrue(checks.kept())
+            check(checks)
+            self.assertFalse(checks.kept())
+
+    def test_times_are_not_judged_where_they_mean_nothing(self):
+        checks = Checks(judge_times=False)
+        checks.equal("sound", 1, 1)
+        checks.time("a", 11, 10)
+        checks.ratio("b", 4, at_least=5)
+        self.assertTrue(checks.kept())
+        self.assertEqual(table_lines([("p", checks)]), [
+            "promise  what   measured  bound", "p        sound  1         = 1      ok",
+            "p        a      11.0 ms   ≤ 10 ms  -", "p        b      4.00      ≥ 5      -"])
+
+
+class Workload(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="prejit-workload-")
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def read(self, path):
+        with open(path, "rb") as file:
+            return file.read()
+
+    def test_modules_differ_and_are_the_same_each_time(self):
+        for kind, least, most in (("heavy", 180_000, 230_000), ("data", 500, 2_000), ("plain", 3_999, 4_001)):
+            one = [self.read(path) for path in workload.make(self.folder + "/1", 3, kind, size=4_000)]
+            two = [self.read(path) for path in workload.make(self.folder + "/2", 3, kind, size=4_000)]
+            self.assertEqual(one, two)
+            self.assertEqual(len(set(one)), 3)
+            for text in one:
+                self.assertTrue(least <= len(text) <= most, (kind, len(text)))
+                self.assertIn(b".entry axpb(", text)
+
+    @unittest.skipUnless(shutil.which("ptxas"), "needs ptxas")
+    def test_ptxas_takes_them(self):
+        for kind in workload.KINDS:
+            path, = workload.make(self.folder, 1, kind, prefix=kind)
+            self.assertEqual(os.spawnlp(os.P_WAIT, "ptxas", "ptxas", "-arch=sm_75", "-o", self.folder + "/x", path), 0)
+
+    def test_manifest(self):
+        path = workload.write_manifest(self.folder + "/m.yaml", ["/a/m0.ptx"], ["native", "sm_80"], {"max_registers": 64}, 2)
+        self.assertEqual(self.read(path).decode(), "version: 1\ntargets: [native, sm_80]\nverify: {samples: 2}\nmodules:\n"
+                                                   "  - name: m0\n    ptx: /a/m0.ptx\n    options: {max_registers: 64}\n")
+
+
+class WholeRun(unittest.TestCase):
+    def setUp(self):
+        self.build = tempfile.mkdtemp(prefix="prejit-build-")
+        self.addCleanup(shutil.rmtree, self.build)
+        shutil.copy(os.path.join(HERE, "stand_in_prejit"), self.build + "/prejit")
+        for name in ("tests/gpu/calc", "tests/bench/baseline_pool"):
+            os.makedirs(os.path.join(self.build, os.path.dirname(name)), exist_ok=True)
+            shutil.copy("/bin/false", os.path.join(self.build, name))
+        self.addCleanup(os.environ.pop, "STAND_IN", None)
+
+    def run_with(self, mode, *arguments):
+        os.environ["STAND_IN"] = mode
+        output = io.StringIO()
+        with contextlib.redirect_stdout(output):
+            status = load_run().main(["--emulated", "--only", "cold_then_nothing_to_do", *arguments, self.build])
+        return status, output.getvalue()
+
+    def test_kept(self):
+        status, output = self.run_with("")
+        self.assertEqual(status, 0, output)
+        self.assertIn("\nok 1 - 64 modules of 200 kB on a cold cache, 16 workers: all proven; a second run does nothing #", output)
+        self.assertIn("\n1 promises: 1 kept, 0 broken in ", output)
+
+    def test_each_lie_is_seen(self):
+        for mode, broken in (
+                ("missed", "verdicts: {'missed': 1, 'proven': 5} (= {'proven': 6})  <-- broken"),
+                ("forget_module", "modules with a job: 5 (= 6)  <-- broken"),
+                ("no_entry", "entries in the cache: 5 (= 6)  <-- broken"),
+                ("no_witness", "loads with JIT disabled that hit: 0 (= 6)  <-- broken"),
+                ("works_again", "second run: nothing to do: False (= True)  <-- broken"),
+                ("no_summary", "compiled: None (= 6)  <-- broken")):
+            status, output = self.run_with(mode)
+            self.assertEqual(status, 1, mode)
+            self.assertIn("\nnot ok 1 - ", output, mode)
+            self.assertIn(f"#   {broken}\n", output, mode)
+
+    def test_program_that_does_not_work(self):
+        status, output = self.run_with("garbage")
+        self.assertEqual((status, output), (
+            1, "Bail out! prejit does not work here: prejit ended with 1 and no JSON: no JSON\n"))
+
+    def test_nothing_built(self):
+        os.remove(self.build + "/prejit")
+        status, output = self.run_with("")
+        self.assertEqual((status, output), (
+            1, f"Bail out! {self.build}/prejit is not there: build the preset with its tests first\n"))
+
+    def test_time_limit_of_the_run(self):
+        status, output = self.run_with("", "--limit", "-1")
+        self.assertEqual(status, 1)
+        self.assertIn("could not be carried out: the time limit of the whole run was reached  <-- broken", output)
+
+    def test_command_that_hangs(self):
+        machine = harness.Machine(self.build, True)
+        self.addCleanup(machine.close)
+        with self.assertRaisesRegex(harness.Broken, "^sleep did not end within 0.1 s$"):
+            machine.run(["/bin/sleep", "30"], timeout=0.1)
+
+    def test_results(self):
+        out = self.build + "/out"
+        os.environ["STAND_IN"] = ""
+        with contextlib.redirect_stdout(io.StringIO()):
+            load_run().main(["--emulated", "--only", "cold_then_nothing_to_do", self.build, out])
+        with open(out + "/results.json", encoding="utf-8") as file:
+            results = json.load(file)
+        self.assertEqual((results["host"], results["promises"][0]["kept"]), ("stand-in; driver 1", True))
+        with open(out + "/measurements.md", encoding="utf-8") as file:
+            self.assertIn("| cold_then_nothing_to_do | compiled | 6 | = 6 | ok |\n", file.read())
+
+
+if __name__ == "__main__":
+    unittest.main()
