@@ -4,6 +4,7 @@
 #ifndef PREJIT_CACHE_INDEX_H
 #define PREJIT_CACHE_INDEX_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -41,7 +42,21 @@ enum pj_index_state {
 int pj_index_read(const void *bytes, size_t size, struct pj_index *ret_index, enum pj_index_state *ret_state,
                   struct pj_error **err);
 
-/** Appends header and records; the total is computed. */
+/** The same into an index that was read before, whose memory is used again. */
+int pj_index_reread(const void *bytes, size_t size, struct pj_index *index, enum pj_index_state *ret_state,
+                    struct pj_error **err);
+
+/** Sum of the records' sizes; false where it does not fit 64 bits. */
+bool pj_index_sum(const struct pj_index_record *records, size_t count, uint64_t *ret_total);
+
+/** One record, and the header, as the file has them. */
+void pj_index_record_write(const struct pj_index_record *record,
+                           unsigned char ret_bytes[PJ_INDEX_RECORD_BYTES]);
+void pj_index_header_write(uint32_t count, uint64_t total_bytes,
+                           unsigned char ret_bytes[PJ_INDEX_HEADER_BYTES]);
+
+/** Appends header and records; the total is computed. Records whose sum does not fit 64 bits set the buffer's
+ * `failed`. */
 void pj_index_write(const struct pj_index *index, struct pj_buffer *ret_bytes);
 
 /** One clause for messages: "is shorter than its count says, so the driver deletes every entry when it next

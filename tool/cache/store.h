@@ -45,6 +45,12 @@ struct pj_store_preparation {
     size_t rubbish_removed;   /* empty entry files and folders of dead runs */
     bool can_commit;          /* false: unknown format; in_place_danger says what in-place work would risk */
     size_t in_place_danger;   /* entry files that a driver of another format could delete; 0 = none */
+    size_t records_dropped;   /* records without a file, taken out of the index */
+    /* Of the files that were not listed, and so were read: */
+    size_t entries_unsound;   /* left where they are, unlisted; the driver rewrites them */
+    size_t entries_dangerous; /* PJ_ENTRY_PAYLOAD_WRONG: unlisted too, but believed at every load until
+                                 pj_store_remove */
+    uint64_t dangerous_hash;  /* one of those */
 };
 
 /** S0 and the harvest of dead runs' folders `.prejit/run-<pid>-<starttime>/`. Takes over what passes the
@@ -79,7 +85,10 @@ struct pj_commit_item {
 
 /** S2 for each PENDING item, then S3 in one locked round (several where it would hold the lock for long),
  * then S4. `stamp` is the driver's; entries of another are stale and go first when room is short. Items'
- * results are set; negative where the round itself failed (items stay PENDING and can be tried again). */
+ * results are set; negative where the round itself failed: what passed S2 stays PENDING and can be tried
+ * again, which finds what got through before as PRESENT or stores it. An item also stays PENDING where
+ * somebody removed its file at once, and the second of two items of one hash. PJ_ERROR_UNSUPPORTED where
+ * `index` is of a format that is not known. */
 int pj_store_commit(struct pj_store *store, const char *stamp, struct pj_commit_item *items, size_t count,
                     struct pj_error **err);
 

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Run folders `.prejit/run-<pid>-<starttime>`: whose they are, and whether that process lives. */
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cache/store_private.h"
+
+/* Field 22 of /proc/<pid>/stat; the second field is a name in parentheses that may hold anything. */
+static bool parse_stat(const char *text, uint64_t *ret_ticks)
+{
+    enum { STATE = 3, START_TIME = 22 };
+    const char *c = strrchr(text, ')');
+    if (!c)
+        return false;
+    c++;
+    for (int field = STATE; field < START_TIME; field++) {
+        c += strspn(c, " ");
+        c += strcspn(c, " ");
+    }
+    char *end = NULL;
+    errno = 0;
+    *ret_ticks = strtoull(c, &end, 10);
+    return end != c && errno == 0;
+}
+
+bool pj_run_start_time(long pid, uint64_t *ret_ticks)
+{
+    enum { STAT_BYTES = 4096 };
+    char path[64];
+    PJ_CLEANUP_BUFFER struct pj_buffer text = {.data = NULL};
+    (void)snprintf(path, sizeof path, "/proc/%ld/stat", pid);
+    return pj_file_read_special(AT_FDCWD, path, STAT_BYTES, &text, NULL) == 0 &&
+           parse_stat(pj_buffer_text(&text), ret_ticks);
+}
+
+static bool parse_number(const char **text, uint64_t maximum, uint64_t *ret_number)
+{
+    if (!isdigit((unsigned char)**text))
+        return false;
+    char *end = NULL;
+    errno = 0;
+    uint64_t number = strtoull(*text, &end, 10);
+    if (errno != 0 || number > maximum)
+        return false;
+    *text = end;
+    *ret_number = number;
+    return true;
+}
+
+bool pj_run_name_parse(const char *name, long *ret_pid, uint64_t *ret_ticks, bool *ret_superseded)
+{
+    static const char prefix[] = "run-";
+    uint64_t pid, ticks, number;
+    if (strncmp(name, prefix, sizeof prefix - 1) != 0)
+        return false;
+    const char *c = name + sizeof prefix - 1;
+    if (!parse_number(&c, INT32_MAX, &pid) || *c++ != '-' || !parse_number(&c, UINT64_MAX, &ticks))
+        return false;
+    bool superseded = *c == '.';
+    if (superseded) {
+        c++;
+        if (!parse_number(&c, UINT64_MAX, &number))
+            return false;
+    }
+    if (*c != '\0')
+        return false;
+    *ret_pid = (long)pid;
+    *ret_ticks = ticks;
+    *ret_superseded = superseded;
+    return true;
+}
+
+bool pj_run_is_alive(const char *name)
+{
+    long pid;
+    uint64_t ticks, now;
+    bool superseded;
+    if (!pj_run_name_parse(name, &pid, &ticks, &superseded) || superseded || pid <= 0)
+        return false;
+    if (pj_run_start_time(pid, &now))
+        return now == ticks;
+    /* No such process, or no /proc: then any process of that number counts. */
+    return kill((pid_t)pid, 0) == 0 || errno == EPERM;
+}
+
+long pj_run_find_holder(int prejit_fd)
+{
+    int fd = -1;
+    if (pj_directory_open(prejit_fd, ".", false, &fd, NULL) < 0)
+        return 0;
+    PJ_CLEANUP_CLOSEDIR DIR *directory = fdopendir(fd);
+    if (!directory) {
+        pj_close(fd);
+        return 0;
+    }
+    const struct dirent *item;
+    while ((item = readdir(directory))) {
+        long pid;
+        uint64_t ticks;
+        bool superseded;
+        if (pj_run_name_parse(item->d_name, &pid, &ticks, &superseded) && pj_run_is_alive(item->d_name))
+            return pid;
+    }
+    return 0;
+}
