@@ -117,9 +117,11 @@ char *pj_text_from_ms(double ms, char ret_text[PJ_DURATION_TEXT])
     else if (ms < 3599500) {
         int seconds = (int)(ms / 1e3 + 0.5);
         (void)snprintf(ret_text, PJ_DURATION_TEXT, "%d min %d s", seconds / 60, seconds % 60);
-    } else {
+    } else if (ms < 3.6e12) {
         int minutes = (int)(ms / 6e4 + 0.5);
         (void)snprintf(ret_text, PJ_DURATION_TEXT, "%d h %d min", minutes / 60, minutes % 60);
+    } else { /* more than minutes can count, or no number */
+        (void)snprintf(ret_text, PJ_DURATION_TEXT, "%.3g h", ms / 3.6e6);
     }
     return ret_text;
 }
