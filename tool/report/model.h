@@ -46,7 +46,8 @@ struct pj_samples {
     size_t count;
 };
 
-/** median, minimum, maximum; false where there are no samples. */
+/** median (of an even number: the mean of the middle two), minimum, maximum; false where there are no
+ * samples. Samples that are negative or not finite do not count. */
 bool pj_samples_summary(const struct pj_samples *samples, double *ret_median, double *ret_minimum,
                         double *ret_maximum);
 
@@ -90,6 +91,22 @@ struct pj_report_variable {
     const char *name, *value;
 };
 
+/** With the command "plan", a job without a verdict is `present` where witnesses.entry_present is YES, to be
+ *  compiled where it is NO, and not known where it is UNKNOWN. */
+/** How long the parts of a run took. */
+struct pj_report_phases {
+    bool has_compile, has_prove;
+    double compile_ms; /* from the first worker's start to the last compile's result */
+    double prove_ms;   /* from the first job's proof to the last */
+};
+
+/** What the writer into the cache did and how long it held the lock on `index`. */
+struct pj_report_store {
+    size_t lock_holds;
+    double longest_hold_ms, longest_wait_ms;
+    size_t stale_evicted, evicted; /* entries of other driver builds; of this one (--evict) */
+};
+
 struct pj_report {
     const char *command;  /* "warm" */
     const char *manifest; /* as given, for the cure in the last line */
@@ -99,23 +116,32 @@ struct pj_report {
     size_t job_count;
     size_t left_out; /* targets of a range, family or `all` that a module does not run on */
     double seconds;
+    struct pj_report_phases phases;
+    bool has_store;
+    struct pj_report_store store;
     struct pj_report_variable *environment;
     size_t environment_count;
     const char **notes; /* facts about the run, one line each, for people and for JSON */
     size_t note_count;
     bool nothing_to_do; /* the receipt held: the driver was not opened */
+    /* Options of this command line that a cure has to repeat (`--cache`, `DIR`), each as given. */
+    const char **repeat_options;
+    size_t repeat_option_count;
+    /* Why the exit status is not what the jobs add up to (a reboot is pending), one clause; NULL = it is. */
+    const char *exit_reason;
     enum pj_exit exit_code;
 };
 
-/** Counts over the jobs. */
+/** Counts over the jobs. `repaired` ones are among `compiled` too. */
 struct pj_report_summary {
     size_t jobs, compiled, reused, repaired;
-    size_t verdicts[PJ_VERDICT_COUNT];
-    size_t failed; /* rejected, incompatible, crashed, timed-out, out-of-memory */
+    size_t verdicts[PJ_VERDICT_COUNT]; /* NONE: not decided */
+    size_t failed;                     /* rejected, incompatible, crashed, timed-out, out-of-memory */
 };
 void pj_report_summarise(const struct pj_report *report, struct pj_report_summary *ret_summary);
 
-/** Exit status that the jobs' verdicts add up to. */
+/** Exit status that the jobs' verdicts add up to. A required job without a verdict counts as PJ_EXIT_COLD,
+ *  unless the command is `plan`: a run that stopped early never looks finished. */
 enum pj_exit pj_report_exit(const struct pj_report *report);
 
 #endif

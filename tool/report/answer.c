@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The last line of a run: what the whole thing came to, and what to do about it. */
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/text.h"
+#include "report/phrase.h"
+#include "report/render.h"
+#include "report/trouble.h"
+
+enum { NAMED_MAX = 3, NAME_BYTES = 80, REASON_BYTES = 160 };
+
+/* What each class of trouble is called behind its count. */
+static const char *const trouble_texts[PJ_TROUBLE_COUNT] = {
+    [PJ_TROUBLE_TOO_LARGE] = "too large for the cache",
+    [PJ_TROUBLE_FAILED] = "failed",
+    [PJ_TROUBLE_PASSING] = "could not be proven now",
+    [PJ_TROUBLE_COLD] = "will be compiled at first use",
+    [PJ_TROUBLE_UNDONE] = "not done",
+    [PJ_TROUBLE_UNPROVEN] = "not proven",
+    [PJ_TROUBLE_SLOW] = "slower than asked",
+};
+
+/* Counts by class; those that are not required have a class of their own at the end. */
+struct troubles {
+    size_t counts[PJ_TROUBLE_COUNT];
+    size_t required, not_required;
+};
+
+static void count_troubles(const struct pj_report *report, struct troubles *ret_troubles)
+{
+    struct troubles troubles = {0};
+    for (size_t i = 0; i < report->job_count; i++) {
+        enum pj_trouble trouble = pj_report_trouble(report, &report->jobs[i]);
+        if (trouble == PJ_TROUBLE_NONE)
+            continue;
+        if (report->jobs[i].required) {
+            troubles.counts[trouble]++;
+            troubles.required++;
+        } else {
+            troubles.not_required++;
+        }
+    }
+    *ret_troubles = troubles;
+}
+
+/* "solver sm_90 (missed: entry deleted)" */
+static void put_job(const struct pj_report_job *job, enum pj_trouble trouble, struct pj_buffer *buffer)
+{
+    const char *reason = job->reason ? job->reason : job->reason_code;
+    /* What a slow one's verdict is, proven, says nothing about the trouble. */
+    const char *verdict = trouble == PJ_TROUBLE_SLOW ? "" : pj_verdict_name(job->verdict);
+    pj_phrase_cut(buffer, job->module, strlen(job->module), NAME_BYTES);
+    pj_buffer_printf(buffer, " %s", job->target);
+    if (*verdict == '\0' && !reason)
+        return;
+    pj_buffer_printf(buffer, " (%s", verdict);
+    if (reason) {
+        pj_buffer_puts(buffer, *verdict ? ": " : "");
+        pj_phrase_cut(buffer, reason, strlen(reason), REASON_BYTES);
+    }
+    pj_buffer_putc(buffer, ')');
+}
+
+/* ": a sm_90 (crashed), b sm_90 (crashed), c sm_90 (crashed) and 12 more"; `trouble` NONE = the jobs of any
+ * class that are not required. */
+static void put_jobs(const struct pj_report *report, enum pj_trouble trouble, size_t count,
+                     struct pj_buffer *buffer)
+{
+    size_t named = 0;
+    for (size_t i = 0; i < report->job_count && named < NAMED_MAX; i++) {
+        const struct pj_report_job *job = &report->jobs[i];
+        enum pj_trouble its = pj_report_trouble(report, job);
+        if (trouble == PJ_TROUBLE_NONE ? its == PJ_TROUBLE_NONE || job->required
+                                       : its != trouble || !job->required)
+            continue;
+        pj_buffer_puts(buffer, named++ == 0 ? ": " : ", ");
+        put_job(job, its, buffer);
+    }
+    if (count > named)
+        pj_buffer_printf(buffer, " and %zu more", count - named);
+}
+
+/* Starts a clause behind what the line already says. */
+static void put_clause(struct pj_buffer *buffer, bool *first)
+{
+    pj_buffer_puts(buffer, *first ? "" : "; ");
+    *first = false;
+}
+
+static void put_troubles(const struct pj_report *report, const struct troubles *troubles,
+                         struct pj_buffer *buffer, bool *first)
+{
+    bool total_said = false;
+    if (report->exit_reason) {
+        put_clause(buffer, first);
+        pj_text_escape(buffer, report->exit_reason, strlen(report->exit_reason));
+    }
+    for (unsigned i = PJ_TROUBLE_NONE + 1; i < PJ_TROUBLE_COUNT; i++) {
+        size_t count = troubles->counts[i];
+        if (count == 0)
+            continue;
+        put_clause(buffer, first);
+        pj_buffer_printf(buffer, "%zu ", count);
+        if (!total_said)
+            pj_buffer_printf(buffer, "of %zu ", report->job_count);
+        total_said = true;
+        pj_buffer_puts(buffer, trouble_texts[i]);
+        put_jobs(report, (enum pj_trouble)i, count, buffer);
+    }
+}
+
+static void put_not_required(const struct pj_report *report, const struct troubles *troubles,
+                             struct pj_buffer *buffer, bool *first)
+{
+    if (troubles->not_required == 0)
+        return;
+    put_clause(buffer, first);
+    pj_buffer_printf(buffer, "%zu not required", troubles->not_required);
+    put_jobs(report, PJ_TROUBLE_NONE, troubles->not_required, buffer);
+}
+
+/* The command line that continues or repeats the run. */
+static void put_command(const struct pj_report *report, const char *command, struct pj_buffer *buffer)
+{
+    pj_buffer_printf(buffer, "prejit %s", command);
+    for (size_t i = 0; i < report->repeat_option_count; i++) {
+        pj_buffer_putc(buffer, ' ');
+        pj_phrase_quote(buffer, report->repeat_options[i]);
+    }
+    if (!report->manifest)
+        return;
+    /* A file named like an option. */
+    bool dash = report->manifest[0] == '-' && report->manifest[1] != '\0';
+    pj_buffer_puts(buffer, dash ? " ./" : " ");
+    pj_phrase_quote(buffer, report->manifest);
+}
+
+static void put_cure(const struct pj_report *report, const struct troubles *troubles,
+                     struct pj_buffer *buffer)
+{
+    bool cold = troubles->counts[PJ_TROUBLE_COLD] > 0 || troubles->counts[PJ_TROUBLE_UNDONE] > 0;
+    bool passing = troubles->counts[PJ_TROUBLE_PASSING] > 0 || report->exit_code == PJ_EXIT_RETRY;
+    /* A command without a manifest (refresh) is its own cure. */
+    const char *command = cold && report->manifest ? "warm" : report->command;
+    if (!command || !(cold || passing))
+        return;
+    pj_buffer_puts(buffer, passing ? "; run again later: " : "; run: ");
+    put_command(report, command, buffer);
+}
+
+/* " (60 reused, 4 compiled, 1 of them twice)" */
+static void put_origins(const struct pj_report_summary *summary, struct pj_buffer *buffer)
+{
+    if (summary->reused == 0 && summary->compiled == 0)
+        return;
+    pj_buffer_puts(buffer, " (");
+    if (summary->reused > 0)
+        pj_buffer_printf(buffer, "%zu reused", summary->reused);
+    if (summary->compiled > 0)
+        pj_buffer_printf(buffer, "%s%zu compiled", summary->reused > 0 ? ", " : "", summary->compiled);
+    if (summary->repaired > 0)
+        pj_buffer_printf(buffer, ", %zu of them twice", summary->repaired);
+    pj_buffer_putc(buffer, ')');
+}
+
+/* Appends "60 proven" to a list; nothing for 0. */
+static void put_part(struct pj_buffer *buffer, bool *first, size_t count, const char *what)
+{
+    if (count == 0)
+        return;
+    pj_buffer_printf(buffer, "%s %zu %s", *first ? ":" : ",", count, what);
+    *first = false;
+}
+
+static void put_plan_parts(const struct pj_report *report, struct pj_buffer *buffer, bool *first)
+{
+    size_t counts[3] = {0}; /* by enum pj_witness */
+    for (size_t i = 0; i < report->job_count; i++) {
+        if (report->jobs[i].verdict == PJ_VERDICT_NONE)
+            counts[report->jobs[i].witnesses.entry_present]++;
+    }
+    put_part(buffer, first, counts[PJ_WITNESS_YES], "present");
+    put_part(buffer, first, counts[PJ_WITNESS_NO], "to compile");
+    put_part(buffer, first, counts[PJ_WITNESS_UNKNOWN], "not known to be there or not");
+}
+
+/* "64 jobs: 62 proven (60 reused, 2 compiled), 2 skipped" */
+static void put_counts(const struct pj_report *report, struct pj_buffer *buffer)
+{
+    struct pj_report_summary summary;
+    pj_report_summarise(report, &summary);
+    bool first = true;
+    pj_phrase_count(buffer, summary.jobs, "job", "jobs");
+    if (pj_report_is_plan(report))
+        put_plan_parts(report, buffer, &first);
+    put_part(buffer, &first, summary.verdicts[PJ_VERDICT_PROVEN], "proven");
+    put_part(buffer, &first, summary.verdicts[PJ_VERDICT_STORED], "stored, not yet seen by a driver");
+    if (!first && !report->nothing_to_do && !pj_report_is_plan(report))
+        put_origins(&summary, buffer);
+    put_part(buffer, &first, summary.verdicts[PJ_VERDICT_SKIPPED], "skipped");
+    if (report->left_out > 0) {
+        pj_buffer_puts(buffer, first ? ": " : ", ");
+        pj_phrase_count(buffer, report->left_out, "target", "targets");
+        pj_buffer_puts(buffer, " left out");
+        first = false;
+    }
+    if (report->nothing_to_do)
+        pj_buffer_puts(buffer, first ? ": nothing to do" : ", nothing to do");
+}
+
+static void put_time(const struct pj_report *report, struct pj_buffer *buffer)
+{
+    char duration[PJ_DURATION_TEXT];
+    if (!pj_report_ms_known(true, report->seconds * 1e3) || pj_report_is_plan(report))
+        return;
+    pj_buffer_printf(buffer, report->nothing_to_do ? " (checked in %s)" : " in %s",
+                     pj_text_from_ms(report->seconds * 1e3, duration));
+}
+
+static void put_cache(const struct pj_report_cache *cache, struct pj_buffer *buffer)
+{
+    char used[PJ_SIZE_TEXT], limit[PJ_SIZE_TEXT];
+    if (!cache->path)
+        return;
+    pj_buffer_puts(buffer, "; ");
+    if (cache->has_content)
+        pj_buffer_printf(buffer, "%s of %s in ", pj_text_from_size(cache->bytes, used),
+                         pj_text_from_size(cache->limit_bytes, limit));
+    else
+        pj_buffer_puts(buffer, "cache ");
+    pj_text_escape(buffer, cache->path, strlen(cache->path));
+}
+
+int pj_render_answer(const struct pj_report *report, struct pj_buffer *buffer, struct pj_error **err)
+{
+    struct troubles troubles;
+    count_troubles(report, &troubles);
+    bool first = true;
+    if (report->exit_code != PJ_EXIT_OK)
+        pj_buffer_printf(buffer, "exit %d: ", (int)report->exit_code);
+    bool trouble = troubles.required > 0 || report->exit_reason;
+    if (trouble) {
+        put_troubles(report, &troubles, buffer, &first);
+    } else {
+        first = false;
+        put_counts(report, buffer);
+        put_time(report, buffer);
+    }
+    put_not_required(report, &troubles, buffer, &first);
+    if (!trouble)
+        put_cache(&report->cache, buffer);
+    put_cure(report, &troubles, buffer);
+    return pj_buffer_check(buffer, err);
+}

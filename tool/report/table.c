@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The table of jobs for people, with what failed and why below it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/text.h"
+#include "report/column.h"
+#include "report/phrase.h"
+#include "report/render.h"
+#include "report/trouble.h"
+
+/* Without -v: lines of the table, jobs explained below it. Always: lines of one log, bytes of one line. */
+enum { ROWS_MAX = 40, DETAILS_MAX = 20, LOG_LINES_MAX = 20, LOG_LINE_BYTES = 400 };
+
+static bool put_text(struct pj_cell *cell, const char *text)
+{
+    if (text)
+        pj_buffer_puts(&cell->text, text);
+    return text != NULL;
+}
+
+static bool get_module(const void *row, struct pj_cell *cell)
+{
+    const struct pj_report_job *job = row;
+    return put_text(cell, job->module);
+}
+
+static bool get_target(const void *row, struct pj_cell *cell)
+{
+    const struct pj_report_job *job = row;
+    return put_text(cell, job->target);
+}
+
+static bool get_options(const void *row, struct pj_cell *cell)
+{
+    const struct pj_report_job *job = row;
+    pj_jit_options_text(&job->options, &cell->text);
+    return cell->text.size > 0;
+}
+
+static bool get_verdict(const void *row, struct pj_cell *cell)
+{
+    const struct pj_report_job *job = row;
+    if (job->verdict == PJ_VERDICT_NONE) {
+        if (job->witnesses.entry_present == PJ_WITNESS_UNKNOWN)
+            return false;
+        return put_text(cell, job->witnesses.entry_present == PJ_WITNESS_YES ? "present" : "to compile");
+    }
+    pj_buffer_puts(&cell->text, pj_verdict_name(job->verdict));
+    if (job->slow)
+        pj_buffer_puts(&cell->text, ", slow");
+    return true;
+}
+
+static bool get_cold(const void *row, struct pj_cell *cell)
+{
+    const struct pj_report_job *job = row;
+    cell->number = job->cold_ms;
+    return pj_report_ms_known(job->has_cold_ms, job->cold_ms);
+}
+
+static bool get_warm(const void *row, struct pj_cell *cell)
+{
+    const struct pj_report_job *job = row;
+    double minimum, maximum;
+    return pj_samples_summary(&job->warm, &cell->number, &minimum, &maximum);
+}
+
+static bool get_minimum(const void *row, struct pj_cell *cell)
+{
+    const struct pj_report_job *job = row;
+    double median, maximum;
+    return pj_samples_summary(&job->warm, &median, &cell->number, &maximum);
+}
+
+static bool get_maximum(const void *row, struct pj_cell *cell)
+{
+    const struct pj_report_job *job = row;
+    double median, minimum;
+    return pj_samples_summary(&job->warm, &median, &minimum, &cell->number);
+}
+
+static bool get_speedup(const void *row, struct pj_cell *cell)
+{
+    const struct pj_report_job *job = row;
+    return pj_report_speedup(job, &cell->number);
+}
+
+static bool get_entry_bytes(const void *row, struct pj_cell *cell)
+{
+    const struct pj_report_job *job = row;
+    cell->count = job->entry_bytes;
+    return job->has_entry_bytes;
+}
+
+static bool get_entry(const void *row, struct pj_cell *cell)
+{
+    const struct pj_report_job *job = row;
+    return put_text(cell, job->entry_name);
+}
+
+static void put_witness(struct pj_buffer *text, const char *name, enum pj_witness witness)
+{
+    if (witness == PJ_WITNESS_UNKNOWN)
+        return;
+    pj_buffer_printf(text, "%s%s%s", text->size > 0 ? ", " : "", witness == PJ_WITNESS_NO ? "not " : "",
+                     name);
+}
+
+static bool get_witnesses(const void *row, struct pj_cell *cell)
+{
+    const struct pj_report_job *job = row;
+    put_witness(&cell->text, "jit-disabled", job->witnesses.jit_disabled);
+    put_witness(&cell->text, "canary", job->witnesses.canary);
+    put_witness(&cell->text, "wall-time", job->witnesses.wall_time_zero);
+    put_witness(&cell->text, "entry", job->witnesses.entry_present);
+    put_witness(&cell->text, "faster", job->witnesses.faster);
+    return cell->text.size > 0;
+}
+
+static bool get_peak_rss(const void *row, struct pj_cell *cell)
+{
+    const struct pj_report_job *job = row;
+    cell->count = job->peak_rss_bytes;
+    return job->has_peak_rss;
+}
+
+static const struct pj_column job_columns[] = {
+    {"MODULE", NULL, PJ_COLUMN_TEXT, false, get_module},
+    {"TARGET", NULL, PJ_COLUMN_TEXT, false, get_target},
+    {"OPTIONS", NULL, PJ_COLUMN_TEXT, true, get_options},
+    {"VERDICT", NULL, PJ_COLUMN_TEXT, false, get_verdict},
+    {"COMPILE", NULL, PJ_COLUMN_MS, false, get_cold},
+    {"WARM", NULL, PJ_COLUMN_MS, false, get_warm},
+    {"MIN", NULL, PJ_COLUMN_MS, true, get_minimum},
+    {"MAX", NULL, PJ_COLUMN_MS, true, get_maximum},
+    {"SPEEDUP", NULL, PJ_COLUMN_RATIO, false, get_speedup},
+    {"SIZE", NULL, PJ_COLUMN_BYTES, false, get_entry_bytes},
+    {"PEAK RSS", NULL, PJ_COLUMN_BYTES, true, get_peak_rss},
+    {"ENTRY", NULL, PJ_COLUMN_TEXT, true, get_entry},
+    {"WITNESSES", NULL, PJ_COLUMN_TEXT, true, get_witnesses},
+};
+
+/* The jobs that get a line; the others are counted, those in trouble apart. */
+struct choice {
+    const void **rows;
+    size_t row_count;
+    size_t hidden[PJ_VERDICT_COUNT], hidden_trouble;
+};
+
+static void free_choice(struct choice *choice)
+{
+    free(choice->rows);
+}
+
+static void hide(struct choice *choice, const struct pj_report_job *job, bool trouble)
+{
+    if (trouble)
+        choice->hidden_trouble++;
+    else if (job->verdict < PJ_VERDICT_COUNT)
+        choice->hidden[job->verdict]++;
+}
+
+static int choose(const struct pj_report *report, bool verbose, struct choice *ret_choice,
+                  struct pj_error **err)
+{
+    bool all = verbose || report->job_count <= ROWS_MAX;
+    size_t maximum = all ? report->job_count : ROWS_MAX;
+    struct choice choice = {.rows = calloc(maximum + 1, sizeof *choice.rows)};
+    if (!choice.rows)
+        return pj_error_no_memory(err);
+    for (size_t i = 0; i < report->job_count; i++) {
+        const struct pj_report_job *job = &report->jobs[i];
+        bool trouble = pj_report_trouble(report, job) != PJ_TROUBLE_NONE;
+        if ((all || trouble) && choice.row_count < maximum)
+            choice.rows[choice.row_count++] = job;
+        else
+            hide(&choice, job, trouble);
+    }
+    *ret_choice = choice;
+    return 0;
+}
+
+/* "... 900 more proven, 60 more skipped (-v shows all)" */
+static void put_hidden(const struct choice *choice, struct pj_buffer *buffer)
+{
+    bool some = false;
+    if (choice->hidden_trouble > 0) {
+        pj_buffer_printf(buffer, "... %zu more in trouble", choice->hidden_trouble);
+        some = true;
+    }
+    for (unsigned i = 0; i < PJ_VERDICT_COUNT; i++) {
+        if (choice->hidden[i] == 0)
+            continue;
+        const char *name = i == PJ_VERDICT_NONE ? "planned" : pj_verdict_name((enum pj_verdict)i);
+        pj_buffer_printf(buffer, "%s %zu more %s", some ? "," : "...", choice->hidden[i], name);
+        some = true;
+    }
+    if (some)
+        pj_buffer_puts(buffer, " (-v shows all)\n");
+}
+
+static size_t line_length(const char *text)
+{
+    return strcspn(text, "\n");
+}
+
+static void put_log(const char *log, struct pj_buffer *buffer)
+{
+    size_t size = strlen(log);
+    while (size > 0 && strchr(" \t\r\n", log[size - 1]))
+        size--;
+    const char *end = log + size;
+    size_t lines = 0, hidden = 0;
+    for (const char *line = log; line < end; lines++) {
+        size_t length = line_length(line);
+        if (line + length > end)
+            length = (size_t)(end - line);
+        size_t shown = length > 0 && line[length - 1] == '\r' ? length - 1 : length;
+        if (lines < LOG_LINES_MAX) {
+            pj_buffer_puts(buffer, shown > 0 ? "    " : "");
+            pj_phrase_cut(buffer, line, shown, LOG_LINE_BYTES);
+            pj_buffer_putc(buffer, '\n');
+        } else {
+            hidden++;
+        }
+        line += length + 1;
+    }
+    if (hidden > 0) {
+        pj_buffer_puts(buffer, "    ... ");
+        pj_phrase_count(buffer, hidden, "more line", "more lines");
+        pj_buffer_puts(buffer, " (--format json has all)\n");
+    }
+}
+
+static bool has_detail(const struct pj_report *report, const struct pj_report_job *job, bool verbose)
+{
+    bool told = job->verdict == PJ_VERDICT_SKIPPED || verbose ||
+                pj_report_trouble(report, job) != PJ_TROUBLE_NONE || job->reason_code;
+    return told && (job->reason || job->log);
+}
+
+static void put_detail(const struct pj_report_job *job, struct pj_buffer *buffer)
+{
+    pj_buffer_putc(buffer, '\n');
+    pj_text_escape(buffer, job->module, strlen(job->module));
+    pj_buffer_printf(buffer, " %s", job->target);
+    if (job->verdict != PJ_VERDICT_NONE)
+        pj_buffer_printf(buffer, ": %s", pj_verdict_name(job->verdict));
+    if (job->reason) {
+        pj_buffer_puts(buffer, ": ");
+        pj_text_escape(buffer, job->reason, strlen(job->reason));
+    }
+    pj_buffer_putc(buffer, '\n');
+    if (job->log)
+        put_log(job->log, buffer);
+}
+
+static void put_details(const struct pj_report *report, const struct choice *choice, bool verbose,
+                        struct pj_buffer *buffer)
+{
+    size_t shown = 0, hidden = 0;
+    for (size_t i = 0; i < choice->row_count; i++) {
+        const struct pj_report_job *job = choice->rows[i];
+        if (!has_detail(report, job, verbose))
+            continue;
+        if (verbose || shown < DETAILS_MAX) {
+            put_detail(job, buffer);
+            shown++;
+        } else {
+            hidden++;
+        }
+    }
+    if (hidden > 0)
+        pj_buffer_printf(buffer, "\n... the reasons of %zu more (-v shows all)\n", hidden);
+}
+
+static void put_notes(const struct pj_report *report, size_t start, struct pj_buffer *buffer)
+{
+    /* A blank line before each part, but none on top. */
+    if (report->environment_count > 0) {
+        pj_buffer_puts(buffer, buffer->size > start ? "\n" : "");
+        pj_buffer_puts(buffer, "programs must have in their environment:\n");
+        for (size_t i = 0; i < report->environment_count; i++) {
+            pj_buffer_printf(buffer, "    %s=", report->environment[i].name);
+            pj_phrase_quote(buffer, report->environment[i].value);
+            pj_buffer_putc(buffer, '\n');
+        }
+    }
+    if (report->note_count > 0 && buffer->size > start)
+        pj_buffer_putc(buffer, '\n');
+    for (size_t i = 0; i < report->note_count; i++) {
+        pj_buffer_puts(buffer, "note: ");
+        pj_text_escape(buffer, report->notes[i], strlen(report->notes[i]));
+        pj_buffer_putc(buffer, '\n');
+    }
+}
+
+int pj_render_table(const struct pj_report *report, bool verbose, struct pj_buffer *buffer,
+                    struct pj_error **err)
+{
+    __attribute__((cleanup(free_choice))) struct choice choice = {0};
+    size_t start = buffer->size;
+    int result = choose(report, verbose, &choice, err);
+    if (result)
+        return result;
+    const struct pj_column_table table = {.columns = job_columns,
+                                          .column_count = PJ_COUNT(job_columns),
+                                          .rows = choice.rows,
+                                          .row_count = choice.row_count};
+    result = pj_column_text(&table, verbose, buffer, err);
+    if (result)
+        return result;
+    put_hidden(&choice, buffer);
+    put_details(report, &choice, verbose, buffer);
+    put_notes(report, start, buffer);
+    return pj_buffer_check(buffer, err);
+}
