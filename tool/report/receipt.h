@@ -47,13 +47,19 @@ struct pj_receipt {
     size_t job_count;
 };
 
-/** JSON text of `receipt`, schema "prejit-receipt/1". */
+/** A larger text is no receipt: pj_receipt_read refuses it. */
+enum { PJ_RECEIPT_MAX_BYTES = 64 * 1024 * 1024 };
+
+/** Appends the JSON text of `receipt`, schema "prejit-receipt/1". Every byte of its strings comes back, UTF-8
+ * or not; times come back to the microsecond, and as not measured where they are negative or not finite. A
+ * NULL id, module, target or path is PJ_ERROR_INTERNAL. */
 int pj_receipt_write(const struct pj_receipt *receipt, struct pj_buffer *ret_text, struct pj_error **err);
 
-/** Parses what pj_receipt_write wrote; anything else (other schema, a missing or mistyped field) is
- * PJ_ERROR_FORMAT. free with pj_receipt_free. */
+/** Parses what pj_receipt_write wrote; anything else (other schema, a missing or mistyped field, another
+ * order) is PJ_ERROR_FORMAT. The message says at which byte. Free with pj_receipt_free. */
 int pj_receipt_read(const char *text, size_t size, struct pj_receipt **ret_receipt, struct pj_error **err);
 
+/** Frees a receipt that pj_receipt_read gave; accepts NULL. */
 void pj_receipt_free(struct pj_receipt *receipt);
 
 #endif

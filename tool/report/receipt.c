@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The members of a receipt, each named once for both directions. */
+#include "report/receipt.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/receipt_codec.h"
+
+static const char *const kind_words[] = {
+    [PJ_TARGET_KIND_NATIVE] = "native", [PJ_TARGET_KIND_FOREIGN] = "foreign"};
+static const char *const origin_words[] = {[PJ_ORIGIN_NONE] = "",
+                                           [PJ_ORIGIN_COMPILED] = "compiled",
+                                           [PJ_ORIGIN_REUSED] = "reused",
+                                           [PJ_ORIGIN_REPAIRED] = "repaired"};
+static const char *const witness_words[] = {
+    [PJ_WITNESS_UNKNOWN] = "", [PJ_WITNESS_YES] = "yes", [PJ_WITNESS_NO] = "no"};
+
+static void text_member(struct pj_codec *codec, const char *name, const char **text)
+{
+    pj_codec_member(codec, name);
+    pj_codec_text(codec, text, true);
+}
+
+static void name_member(struct pj_codec *codec, const char *name, const char **text)
+{
+    pj_codec_member(codec, name);
+    pj_codec_text(codec, text, false);
+}
+
+static void u64_member(struct pj_codec *codec, const char *name, uint64_t *value)
+{
+    pj_codec_member(codec, name);
+    pj_codec_unsigned(codec, UINT64_MAX, value);
+}
+
+static void unsigned_member(struct pj_codec *codec, const char *name, unsigned *value)
+{
+    uint64_t wide = *value;
+    pj_codec_member(codec, name);
+    pj_codec_unsigned(codec, UINT_MAX, &wide);
+    if (pj_codec_reading(codec))
+        *value = (unsigned)wide;
+}
+
+static void seconds_member(struct pj_codec *codec, const char *name, int64_t *value)
+{
+    pj_codec_member(codec, name);
+    pj_codec_signed(codec, value);
+}
+
+static void flag_member(struct pj_codec *codec, const char *name, bool *value)
+{
+    pj_codec_member(codec, name);
+    pj_codec_flag(codec, value);
+}
+
+static void ms_member(struct pj_codec *codec, const char *name, bool *has, double *value)
+{
+    bool present = *has && pj_codec_ms_fits(*value);
+    pj_codec_member(codec, name);
+    if (pj_codec_optional(codec, &present))
+        pj_codec_ms(codec, value);
+    if (pj_codec_reading(codec))
+        *has = present;
+}
+
+static void bytes_member(struct pj_codec *codec, const char *name, bool *has, uint64_t *value)
+{
+    pj_codec_member(codec, name);
+    if (pj_codec_optional(codec, has))
+        pj_codec_unsigned(codec, UINT64_MAX, value);
+}
+
+static void witness_member(struct pj_codec *codec, const char *name, enum pj_witness *witness)
+{
+    unsigned value = *witness;
+    pj_codec_member(codec, name);
+    pj_codec_word(codec, witness_words, PJ_COUNT(witness_words), &value);
+    if (pj_codec_reading(codec))
+        *witness = (enum pj_witness)value;
+}
+
+static void file_members(struct pj_codec *codec, struct pj_receipt_file *file)
+{
+    pj_codec_open(codec, '{');
+    name_member(codec, "path", &file->path);
+    u64_member(codec, "device", &file->device);
+    u64_member(codec, "inode", &file->inode);
+    u64_member(codec, "size_bytes", &file->size_bytes);
+    seconds_member(codec, "mtime_seconds", &file->mtime_seconds);
+    pj_codec_close(codec, '}');
+}
+
+static void option_member(struct pj_codec *codec, struct pj_jit_options *options, enum pj_jit_option option)
+{
+    const struct pj_jit_option_info *info = pj_jit_option_info(option);
+    uint64_t value = options->values[option];
+    if (!pj_codec_reading(codec)) {
+        if (options->given >> option & 1) {
+            pj_codec_member(codec, info->name);
+            pj_codec_unsigned(codec, UINT32_MAX, &value);
+        }
+        return;
+    }
+    if (!pj_codec_try_member(codec, info->name))
+        return;
+    pj_codec_unsigned(codec, info->maximum, &value);
+    if (pj_codec_ok(codec) && value < info->minimum)
+        pj_codec_fail(codec, "a value that the option takes");
+    options->given |= UINT32_C(1) << option;
+    options->values[option] = (uint32_t)value;
+}
+
+static void options_members(struct pj_codec *codec, struct pj_jit_options *options)
+{
+    pj_codec_member(codec, "options");
+    pj_codec_open(codec, '{');
+    for (unsigned i = 0; i < PJ_JIT_OPTION_COUNT; i++)
+        option_member(codec, options, (enum pj_jit_option)i);
+    pj_codec_close(codec, '}');
+}
+
+static void samples_member(struct pj_codec *codec, struct pj_samples *samples)
+{
+    struct pj_samples good = {0};
+    if (!pj_codec_reading(codec)) {
+        for (size_t i = 0; i < samples->count && i < PJ_SAMPLES_MAX; i++) {
+            if (pj_codec_ms_fits(samples->ms[i]))
+                good.ms[good.count++] = samples->ms[i];
+        }
+    }
+    pj_codec_member(codec, "warm_ms");
+    pj_codec_open(codec, '[');
+    size_t i = 0;
+    for (; pj_codec_more(codec, i, good.count); i++) {
+        if (i == PJ_SAMPLES_MAX)
+            pj_codec_fail(codec, "at most 16 samples");
+        else
+            pj_codec_ms(codec, &good.ms[i]);
+    }
+    pj_codec_close(codec, ']');
+    if (!pj_codec_reading(codec) || !pj_codec_ok(codec))
+        return;
+    good.count = i;
+    *samples = good;
+}
+
+static void verdict_member(struct pj_codec *codec, enum pj_verdict *verdict)
+{
+    const char *words[PJ_VERDICT_COUNT];
+    unsigned value = *verdict;
+    for (unsigned i = 0; i < PJ_VERDICT_COUNT; i++)
+        words[i] = pj_verdict_name((enum pj_verdict)i);
+    pj_codec_member(codec, "verdict");
+    pj_codec_word(codec, words, PJ_VERDICT_COUNT, &value);
+    if (pj_codec_reading(codec))
+        *verdict = (enum pj_verdict)value;
+}
+
+static void witnesses_members(struct pj_codec *codec, struct pj_witnesses *witnesses)
+{
+    pj_codec_member(codec, "witnesses");
+    pj_codec_open(codec, '{');
+    witness_member(codec, "jit_disabled", &witnesses->jit_disabled);
+    witness_member(codec, "canary", &witnesses->canary);
+    witness_member(codec, "wall_time_zero", &witnesses->wall_time_zero);
+    witness_member(codec, "entry_present", &witnesses->entry_present);
+    witness_member(codec, "faster", &witnesses->faster);
+    pj_codec_close(codec, '}');
+}
+
+static void row_members(struct pj_codec *codec, struct pj_report_job *row)
+{
+    unsigned kind = row->target_kind, origin = row->origin;
+    name_member(codec, "id", &row->id);
+    name_member(codec, "module", &row->module);
+    name_member(codec, "target", &row->target);
+    pj_codec_member(codec, "target_kind");
+    pj_codec_word(codec, kind_words, PJ_COUNT(kind_words), &kind);
+    if (pj_codec_reading(codec))
+        row->target_kind = (enum pj_target_kind)kind;
+    options_members(codec, &row->options);
+    flag_member(codec, "required", &row->required);
+    verdict_member(codec, &row->verdict);
+    text_member(codec, "reason_code", &row->reason_code);
+    text_member(codec, "reason", &row->reason);
+    flag_member(codec, "passing", &row->passing);
+    flag_member(codec, "slow", &row->slow);
+    pj_codec_member(codec, "origin");
+    pj_codec_word(codec, origin_words, PJ_COUNT(origin_words), &origin);
+    if (pj_codec_reading(codec))
+        row->origin = (enum pj_origin)origin;
+    ms_member(codec, "compile_ms", &row->has_compile_ms, &row->compile_ms);
+    ms_member(codec, "cold_ms", &row->has_cold_ms, &row->cold_ms);
+    flag_member(codec, "cold_from_receipt", &row->cold_from_receipt);
+    samples_member(codec, &row->warm);
+    witnesses_members(codec, &row->witnesses);
+    text_member(codec, "entry_name", &row->entry_name);
+    bytes_member(codec, "entry_bytes", &row->has_entry_bytes, &row->entry_bytes);
+    bytes_member(codec, "peak_rss_bytes", &row->has_peak_rss, &row->peak_rss_bytes);
+    text_member(codec, "log", &row->log);
+}
+
+static void job_members(struct pj_codec *codec, struct pj_receipt_job *job)
+{
+    pj_codec_open(codec, '{');
+    row_members(codec, &job->row);
+    pj_codec_member(codec, "image");
+    file_members(codec, &job->image);
+    pj_codec_member(codec, "image_sha256");
+    pj_codec_digest(codec, &job->image_sha256);
+    pj_codec_member(codec, "entry");
+    if (pj_codec_optional(codec, &job->has_entry)) {
+        pj_codec_open(codec, '{');
+        u64_member(codec, "hash", &job->entry_hash);
+        u64_member(codec, "size_bytes", &job->entry_size_bytes);
+        seconds_member(codec, "mtime_seconds", &job->entry_mtime_seconds);
+        pj_codec_close(codec, '}');
+    }
+    pj_codec_close(codec, '}');
+}
+
+static void device_members(struct pj_codec *codec, struct pj_report_device *device)
+{
+    pj_codec_open(codec, '{');
+    text_member(codec, "name", &device->name);
+    text_member(codec, "arch", &device->arch);
+    text_member(codec, "uuid", &device->uuid);
+    pj_codec_close(codec, '}');
+}
+
+/* Reading: moves a grown list into the arena, where it dies with the rest. Frees the list. */
+static void *settle(struct pj_codec *codec, void *items, size_t count, size_t item_size)
+{
+    void *copy = NULL;
+    if (pj_codec_ok(codec) && count > 0) {
+        copy = pj_arena_calloc(codec->arena, count, item_size);
+        if (copy)
+            memcpy(copy, items, count * item_size);
+        else
+            pj_codec_fail_memory(codec);
+    }
+    free(items);
+    return copy;
+}
+
+/* Defines NAME(codec, member, &items, &count): an array of `struct TYPE`, one ITEM call per element. */
+#define DEFINE_LIST(NAME, TYPE, ITEM)                                                                        \
+    static void NAME(struct pj_codec *codec, const char *member, struct TYPE **items, size_t *count)         \
+    {                                                                                                        \
+        struct {                                                                                             \
+            struct TYPE *items;                                                                              \
+            size_t count, capacity;                                                                          \
+        } list = {0};                                                                                        \
+        bool reading = pj_codec_reading(codec);                                                              \
+        pj_codec_member(codec, member);                                                                      \
+        pj_codec_open(codec, '[');                                                                           \
+        for (size_t i = 0; pj_codec_more(codec, i, *count); i++) {                                           \
+            struct TYPE *item = reading ? PJ_ARRAY_PUSH(&list) : &(*items)[i];                               \
+            if (item)                                                                                        \
+                ITEM(codec, item);                                                                           \
+            else                                                                                             \
+                pj_codec_fail_memory(codec);                                                                 \
+        }                                                                                                    \
+        pj_codec_close(codec, ']');                                                                          \
+        if (!reading)                                                                                        \
+            return;                                                                                          \
+        *items = settle(codec, list.items, list.count, sizeof *list.items);                                  \
+        *count = *items ? list.count : 0;                                                                    \
+    }
+
+DEFINE_LIST(device_list, pj_report_device, device_members)
+DEFINE_LIST(file_list, pj_receipt_file, file_members)
+DEFINE_LIST(job_list, pj_receipt_job, job_members)
+
+static void host_members(struct pj_codec *codec, struct pj_report_host *host)
+{
+    uint64_t cuda_version = host->cuda_version > 0 ? (uint64_t)host->cuda_version : 0;
+    pj_codec_member(codec, "host");
+    pj_codec_open(codec, '{');
+    text_member(codec, "driver_version", &host->driver_version);
+    text_member(codec, "kernel_driver", &host->kernel_driver);
+    pj_codec_member(codec, "cuda_version");
+    pj_codec_unsigned(codec, INT_MAX, &cuda_version);
+    if (pj_codec_reading(codec))
+        host->cuda_version = (int)cuda_version;
+    text_member(codec, "stamp", &host->stamp);
+    device_list(codec, "devices", &host->devices, &host->device_count);
+    pj_codec_close(codec, '}');
+}
+
+static void receipt_members(struct pj_codec *codec, struct pj_receipt *receipt)
+{
+    pj_codec_literal(codec, "{\"schema\":\"prejit-receipt/1\"");
+    codec->follows = true;
+    text_member(codec, "tool_version", &receipt->tool_version);
+    pj_codec_member(codec, "manifest_sha256");
+    pj_codec_digest(codec, &receipt->manifest_sha256);
+    text_member(codec, "selection", &receipt->selection);
+    u64_member(codec, "limit_bytes", &receipt->limit_bytes);
+    unsigned_member(codec, "samples", &receipt->samples);
+    text_member(codec, "gpu_listing", &receipt->gpu_listing);
+    text_member(codec, "cuda_visible_devices", &receipt->cuda_visible_devices);
+    text_member(codec, "ld_library_path", &receipt->ld_library_path);
+    text_member(codec, "driver_option", &receipt->driver_option);
+    seconds_member(codec, "ld_so_cache_mtime_seconds", &receipt->ld_so_cache_mtime_seconds);
+    file_list(codec, "driver_files", &receipt->driver_files, &receipt->driver_file_count);
+    host_members(codec, &receipt->host);
+    unsigned_member(codec, "cache_format", &receipt->cache_format);
+    job_list(codec, "jobs", &receipt->jobs, &receipt->job_count);
+    pj_codec_literal(codec, "}\n");
+}
+
+int pj_receipt_write(const struct pj_receipt *receipt, struct pj_buffer *ret_text, struct pj_error **err)
+{
+    struct pj_codec codec = {.out = ret_text};
+    /* The members are shared with reading, which fills them in; writing leaves what they point to alone. */
+    struct pj_receipt shallow = *receipt;
+    receipt_members(&codec, &shallow);
+    return pj_codec_check(&codec, err);
+}
+
+int pj_receipt_read(const char *text, size_t size, struct pj_receipt **ret_receipt, struct pj_error **err)
+{
+    if (size > PJ_RECEIPT_MAX_BYTES)
+        return pj_error_set(err, PJ_ERROR_FORMAT,
+                            "reading the receipt: it has %zu bytes, at most %d are allowed; "
+                            "`prejit warm` writes a new one",
+                            size, PJ_RECEIPT_MAX_BYTES);
+    struct pj_receipt *receipt = calloc(1, sizeof *receipt);
+    if (!receipt)
+        return pj_error_no_memory(err);
+    struct pj_codec codec = {.arena = &receipt->arena, .begin = text, .at = text, .end = text + size};
+    receipt_members(&codec, receipt);
+    if (codec.at != codec.end)
+        pj_codec_fail(&codec, "nothing more");
+    int result = pj_codec_check(&codec, err);
+    if (result) {
+        pj_receipt_free(receipt);
+        return result;
+    }
+    *ret_receipt = receipt;
+    return 0;
+}
+
+void pj_receipt_free(struct pj_receipt *receipt)
+{
+    if (!receipt)
+        return;
+    pj_arena_free(&receipt->arena);
+    free(receipt);
+}
