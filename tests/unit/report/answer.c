@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The last line: every class of trouble, every shape of success, the cures. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "models.h"
+#include "report/render.h"
+
+static void assert_answer(const struct pj_report *report, const char *expected)
+{
+    PJ_CLEANUP_BUFFER struct pj_buffer buffer = {0};
+    assert_int_equal(pj_render_answer(report, &buffer, NULL), 0);
+    assert_string_equal(pj_buffer_text(&buffer), expected);
+}
+
+/* The model of `count` proven jobs, its exit status kept in step with its jobs by `decide`. */
+static struct pj_report *proven(void **state, size_t count)
+{
+    struct pj_report *report = model_proven(*state, count);
+    assert_non_null(report);
+    return report;
+}
+
+static void decide(struct pj_report_job *job, enum pj_verdict verdict, const char *reason)
+{
+    job->verdict = verdict;
+    job->reason = reason;
+    job->origin = PJ_ORIGIN_NONE;
+}
+
+static void success_counts_where_entries_came_from(void **state)
+{
+    struct pj_report *report = proven(state, 64);
+    for (size_t i = 0; i < 4; i++)
+        report->jobs[i].origin = PJ_ORIGIN_COMPILED;
+    assert_answer(report, "64 jobs: 64 proven (60 reused, 4 compiled) in 2.9 s; 20 MB of 1.0 GiB in "
+                          "/var/cache/app/nv");
+    report->jobs[0].origin = PJ_ORIGIN_REPAIRED;
+    assert_answer(report, "64 jobs: 64 proven (60 reused, 4 compiled, 1 of them twice) in 2.9 s; "
+                          "20 MB of 1.0 GiB in /var/cache/app/nv");
+}
+
+static void one_job_is_not_plural(void **state)
+{
+    struct pj_report *report = proven(state, 1);
+    report->jobs[0].origin = PJ_ORIGIN_NONE;
+    report->command = "verify";
+    assert_answer(report, "1 job: 1 proven in 2.9 s; 20 MB of 1.0 GiB in /var/cache/app/nv");
+}
+
+static void nothing_to_do_says_how_fast_that_was_known(void **state)
+{
+    struct pj_report *report = proven(state, 64);
+    report->nothing_to_do = true;
+    report->seconds = 0.012;
+    assert_answer(report, "64 jobs: 64 proven, nothing to do (checked in 12 ms); 20 MB of 1.0 GiB in "
+                          "/var/cache/app/nv");
+}
+
+static void offline_skipped_and_left_out_have_counts(void **state)
+{
+    struct pj_report *report = proven(state, 4);
+    decide(&report->jobs[0], PJ_VERDICT_STORED, NULL);
+    report->jobs[0].origin = PJ_ORIGIN_COMPILED;
+    decide(&report->jobs[3], PJ_VERDICT_SKIPPED, NULL);
+    report->left_out = 1;
+    report->cache.has_content = false;
+    assert_answer(report,
+                  "4 jobs: 2 proven, 1 stored, not yet seen by a driver (2 reused, 1 compiled), 1 skipped, "
+                  "1 target left out in 2.9 s; cache /var/cache/app/nv");
+}
+
+static void an_empty_run_is_a_line_too(void **state)
+{
+    struct pj_report *report = proven(state, 0);
+    report->cache.path = NULL;
+    assert_answer(report, "0 jobs in 2.9 s");
+    report->left_out = 2;
+    report->nothing_to_do = true;
+    assert_answer(report, "0 jobs: 2 targets left out, nothing to do (checked in 2.9 s)");
+}
+
+static void a_plan_counts_what_is_there(void **state)
+{
+    struct pj_report *report = model_make(*state, "plan");
+    assert_non_null(report);
+    assert_answer(report, "4 jobs: 1 present, 1 to compile, 1 not known to be there or not, 1 skipped, "
+                          "2 targets left out");
+    decide(&report->jobs[2], PJ_VERDICT_INCOMPATIBLE, "sm_90a code runs on compute capability 9.0 alone");
+    report->exit_code = pj_report_exit(report);
+    assert_answer(report,
+                  "exit 1: 1 of 4 failed: m2 sm_90 (incompatible: sm_90a code runs on compute capability "
+                  "9.0 alone)");
+}
+
+static void a_missed_job_is_named_with_its_cure(void **state)
+{
+    struct pj_report *report = proven(state, 64);
+    report->command = "verify";
+    report->jobs[5].module = "solver";
+    decide(&report->jobs[5], PJ_VERDICT_MISSED, "entry deleted");
+    report->exit_code = pj_report_exit(report);
+    assert_answer(report,
+                  "exit 4: 1 of 64 will be compiled at first use: solver sm_90 (missed: entry deleted); "
+                  "run: prejit warm m.yaml");
+}
+
+static void every_class_is_named_in_order(void **state)
+{
+    struct pj_report *report = proven(state, 64);
+    decide(&report->jobs[0], PJ_VERDICT_PROVEN, "60 ms, at most 50 ms were asked for");
+    report->jobs[0].slow = true;
+    decide(&report->jobs[1], PJ_VERDICT_INCONCLUSIVE, NULL);
+    report->jobs[1].reason_code = "control-failed";
+    decide(&report->jobs[2], PJ_VERDICT_NONE, NULL);
+    decide(&report->jobs[3], PJ_VERDICT_LOST, NULL);
+    decide(&report->jobs[4], PJ_VERDICT_INCONCLUSIVE, "all GPU memory is in use");
+    report->jobs[4].passing = true;
+    decide(&report->jobs[5], PJ_VERDICT_CRASHED, NULL);
+    decide(&report->jobs[6], PJ_VERDICT_REJECTED, "CUDA_ERROR_INVALID_PTX");
+    decide(&report->jobs[7], PJ_VERDICT_TOO_LARGE, "9.0 MB; CUDA_CACHE_MAXSIZE=16777216 fits");
+    decide(&report->jobs[8], PJ_VERDICT_TIMED_OUT, NULL);
+    report->jobs[8].required = false;
+    report->exit_code = pj_report_exit(report);
+    assert_answer(report, "exit 3: 1 of 64 too large for the cache: m7 sm_90 (too-large: 9.0 MB; "
+                          "CUDA_CACHE_MAXSIZE=16777216 fits); "
+                          "2 failed: m5 sm_90 (crashed), m6 sm_90 (rejected: CUDA_ERROR_INVALID_PTX); "
+                          "1 could not be proven now: m4 sm_90 (inconclusive: all GPU memory is in use); "
+                          "1 will be compiled at first use: m3 sm_90 (lost); "
+                          "1 not done: m2 sm_90; "
+                          "1 not proven: m1 sm_90 (inconclusive: control-failed); "
+                          "1 slower than asked: m0 sm_90 (60 ms, at most 50 ms were asked for); "
+                          "1 not required: m8 sm_90 (timed-out); run again later: prejit warm m.yaml");
+}
+
+static void only_three_jobs_are_named(void **state)
+{
+    struct pj_report *report = proven(state, 64);
+    for (size_t i = 0; i < 15; i++)
+        decide(&report->jobs[i], PJ_VERDICT_CRASHED, NULL);
+    report->exit_code = pj_report_exit(report);
+    assert_answer(report,
+                  "exit 1: 15 of 64 failed: m0 sm_90 (crashed), m1 sm_90 (crashed), m2 sm_90 (crashed) and "
+                  "12 more");
+}
+
+static void what_is_not_required_is_named_beside_success(void **state)
+{
+    struct pj_report *report = proven(state, 2);
+    decide(&report->jobs[1], PJ_VERDICT_REJECTED, NULL);
+    report->jobs[1].required = false;
+    report->exit_code = pj_report_exit(report);
+    assert_int_equal(report->exit_code, PJ_EXIT_OK);
+    assert_answer(report, "2 jobs: 1 proven (1 reused) in 2.9 s; 1 not required: m1 sm_90 (rejected); "
+                          "20 MB of 1.0 GiB in /var/cache/app/nv");
+}
+
+static void what_passes_is_to_be_tried_again(void **state)
+{
+    struct pj_report *report = proven(state, 2);
+    report->command = "verify";
+    decide(&report->jobs[0], PJ_VERDICT_INCONCLUSIVE, "GPU 0 is in exclusive mode and in use");
+    report->jobs[0].passing = true;
+    report->exit_code = pj_report_exit(report);
+    assert_answer(report,
+                  "exit 75: 1 of 2 could not be proven now: m0 sm_90 (inconclusive: GPU 0 is in exclusive "
+                  "mode and in use); run again later: prejit verify m.yaml");
+}
+
+static void a_reason_of_the_whole_run_comes_first(void **state)
+{
+    struct pj_report *report = proven(state, 2);
+    report->exit_code = PJ_EXIT_RETRY;
+    report->exit_reason = "a reboot is pending: kernel module 570.1, libcuda 580.2";
+    assert_answer(report, "exit 75: a reboot is pending: kernel module 570.1, libcuda 580.2; "
+                          "run again later: prejit warm m.yaml");
+    report->exit_reason = NULL;
+    report->exit_code = (enum pj_exit)143;
+    assert_answer(report,
+                  "exit 143: 2 jobs: 2 proven (2 reused) in 2.9 s; 20 MB of 1.0 GiB in /var/cache/app/nv");
+}
+
+static void cures_can_be_pasted_into_a_shell(void **state)
+{
+    struct pj_report *report = proven(state, 1);
+    const char *options[] = {"--cache", "/my cache"};
+    report->command = "verify";
+    decide(&report->jobs[0], PJ_VERDICT_EVICTED, NULL);
+    report->exit_code = pj_report_exit(report);
+    report->manifest = "it's $HOME.yaml";
+    report->repeat_options = options;
+    report->repeat_option_count = 2;
+    assert_answer(report, "exit 4: 1 of 1 will be compiled at first use: m0 sm_90 (evicted); "
+                          "run: prejit warm --cache '/my cache' 'it'\\''s $HOME.yaml'");
+    report->repeat_option_count = 0;
+    report->manifest = "-m.yaml";
+    assert_answer(report, "exit 4: 1 of 1 will be compiled at first use: m0 sm_90 (evicted); "
+                          "run: prejit warm ./-m.yaml");
+    report->manifest = "-";
+    assert_answer(report,
+                  "exit 4: 1 of 1 will be compiled at first use: m0 sm_90 (evicted); run: prejit warm -");
+    report->manifest = NULL;
+    report->command = "refresh";
+    assert_answer(report,
+                  "exit 4: 1 of 1 will be compiled at first use: m0 sm_90 (evicted); run: prejit refresh");
+}
+
+static void names_and_reasons_are_escaped_and_cut(void **state)
+{
+    struct pj_report *report = proven(state, 1);
+    char module[200] = "\x1b[2J", reason[400] = "line\n";
+    for (size_t i = 4; i < sizeof module - 1; i++)
+        module[i] = 'm';
+    for (size_t i = 5; i < sizeof reason - 1; i++)
+        reason[i] = 'r';
+    report->jobs[0].module = module;
+    decide(&report->jobs[0], PJ_VERDICT_REJECTED, reason);
+    report->exit_code = pj_report_exit(report);
+    PJ_CLEANUP_BUFFER struct pj_buffer buffer = {0};
+    assert_int_equal(pj_render_answer(report, &buffer, NULL), 0);
+    char expected[600];
+    (void)snprintf(expected, sizeof expected,
+                   "exit 1: 1 of 1 failed: \\x1b[2J%.76s... sm_90 (rejected: line\\x0a%.155s...)", module + 4,
+                   reason + 5);
+    assert_string_equal(pj_buffer_text(&buffer), expected);
+}
+
+static int make_arena(void **state)
+{
+    *state = calloc(1, sizeof(struct pj_arena));
+    return *state ? 0 : -1;
+}
+
+static int free_arena(void **state)
+{
+    pj_arena_free(*state);
+    free(*state);
+    return 0;
+}
+
+#define WITH_ARENA(test) cmocka_unit_test_setup_teardown(test, make_arena, free_arena)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_ARENA(success_counts_where_entries_came_from),
+        WITH_ARENA(one_job_is_not_plural),
+        WITH_ARENA(nothing_to_do_says_how_fast_that_was_known),
+        WITH_ARENA(offline_skipped_and_left_out_have_counts),
+        WITH_ARENA(an_empty_run_is_a_line_too),
+        WITH_ARENA(a_plan_counts_what_is_there),
+        WITH_ARENA(a_missed_job_is_named_with_its_cure),
+        WITH_ARENA(every_class_is_named_in_order),
+        WITH_ARENA(only_three_jobs_are_named),
+        WITH_ARENA(what_is_not_required_is_named_beside_success),
+        WITH_ARENA(what_passes_is_to_be_tried_again),
+        WITH_ARENA(a_reason_of_the_whole_run_comes_first),
+        WITH_ARENA(cures_can_be_pasted_into_a_shell),
+        WITH_ARENA(names_and_reasons_are_escaped_and_cut),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Writes the JSON of one test model to stdout, or of a receipt; without arguments the names of all models. */
+#include <stdio.h>
+#include <string.h>
+
+#include "models.h"
+#include "report/receipt.h"
+#include "report/render.h"
+
+static int make_json(struct pj_arena *arena, const char *name, struct pj_buffer *ret_json)
+{
+    if (strcmp(name, "receipt") == 0) {
+        struct pj_receipt_job job = {.row = {.id = "a", .module = "\x01\xff\xc3\xa9\"", .target = "sm_90"},
+                                     .image = {.path = "/a"}};
+        return pj_receipt_write(&(const struct pj_receipt){.jobs = &job, .job_count = 1}, ret_json, NULL);
+    }
+    struct pj_report *report = model_make(arena, name);
+    return report ? pj_render_json(report, ret_json, NULL) : -1;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) {
+        for (size_t i = 0; model_names[i]; i++)
+            (void)puts(model_names[i]);
+        return 0;
+    }
+    PJ_CLEANUP_ARENA struct pj_arena arena = {0};
+    PJ_CLEANUP_BUFFER struct pj_buffer json = {0};
+    if (make_json(&arena, argv[1], &json) != 0)
+        return 1;
+    return fwrite(json.data, 1, json.size, stdout) == json.size && fflush(stdout) == 0 ? 0 : 1;
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The JSON report to the byte, where the schema test only checks its shape. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "models.h"
+#include "report/render.h"
+#include "version.h"
+
+#define HEAD                                                                                                 \
+    "{\n  \"schema\": \"prejit-report/1\",\n  \"tool\": {\"name\": \"prejit\", \"version\": "                \
+    "\"" PREJIT_VERSION "\"},\n"
+
+static void render(const char *name, struct pj_buffer *ret_json)
+{
+    PJ_CLEANUP_ARENA struct pj_arena arena = {0};
+    struct pj_report *report = model_make(&arena, name);
+    assert_non_null(report);
+    assert_int_equal(pj_render_json(report, ret_json, NULL), 0);
+}
+
+static void a_bare_report_has_every_member(void **state)
+{
+    (void)state;
+    PJ_CLEANUP_BUFFER struct pj_buffer json = {0};
+    render("bare", &json);
+    assert_string_equal(
+        pj_buffer_text(&json),
+        HEAD "  \"command\": null,\n"
+             "  \"host\": {\"driver_version\": null, \"kernel_driver\": null, \"cuda_version\": null, "
+             "\"stamp\": null, \"devices\": []},\n"
+             "  \"cache\": {\"path\": null, \"limit_bytes\": null, \"bytes\": null, \"entries\": null},\n"
+             "  \"summary\": {\"jobs\": 0, \"proven\": 0, \"stored\": 0, \"skipped\": 0, \"rejected\": 0, "
+             "\"incompatible\": 0, \"crashed\": 0, \"timed_out\": 0, \"out_of_memory\": 0, \"missed\": 0, "
+             "\"lost\": 0, \"evicted\": 0, \"too_large\": 0, \"inconclusive\": 0, \"undecided\": 0, "
+             "\"failed\": 0, \"compiled\": 0, \"reused\": 0, \"repaired\": 0, \"left_out\": 0, "
+             "\"nothing_to_do\": false, \"seconds\": 0.0},\n"
+             "  \"jobs\": [],\n"
+             "  \"environment\": [],\n"
+             "  \"notes\": [],\n"
+             "  \"exit_reason\": null,\n"
+             "  \"exit_code\": 0\n"
+             "}\n");
+}
+
+static void a_measured_job_is_one_line(void **state)
+{
+    (void)state;
+    PJ_CLEANUP_BUFFER struct pj_buffer json = {0};
+    render("warm", &json);
+    static const char job[] =
+        "    {\"id\": \"m2[max_registers=64]@sm_80\", \"module\": \"m2\", \"target\": \"sm_80\", "
+        "\"target_kind\": \"foreign\", \"options\": {\"max_registers\": 64, \"generate_line_info\": true, "
+        "\"cache_mode\": \"ca\"}, \"required\": true, \"verdict\": \"proven\", \"reason_code\": null, "
+        "\"reason\": null, \"origin\": \"repaired\", \"compile_ms\": null, "
+        "\"cold_ms\": {\"value\": 312.5, \"source\": \"receipt\"}, "
+        "\"warm_ms\": {\"median\": 1.0, \"min\": 0.9, \"max\": 1.3, \"samples\": [1.0, 0.9, 1.3]}, "
+        "\"witnesses\": {\"jit_disabled\": true, \"canary\": true, \"wall_time_zero\": true, "
+        "\"entry_present\": true, \"faster\": true}, "
+        "\"entries\": [{\"name\": \"c/a/920786966c763d\", \"bytes\": 290000}], "
+        "\"peak_rss_bytes\": 56000000, \"log\": null}\n  ],\n";
+    assert_non_null(strstr(pj_buffer_text(&json), job));
+    assert_non_null(strstr(pj_buffer_text(&json),
+                           "  \"environment\": [{\"name\": \"CUDA_CACHE_PATH\", \"value\": "
+                           "\"/var/cache/app/nv\"}],\n"));
+    assert_non_null(strstr(pj_buffer_text(&json), "\"cuda_version\": \"13.0\""));
+}
+
+static void output_is_appended_and_the_same_every_time(void **state)
+{
+    (void)state;
+    PJ_CLEANUP_BUFFER struct pj_buffer json = {0};
+    render("trouble", &json);
+    size_t once = json.size;
+    render("trouble", &json);
+    assert_int_equal(json.size, 2 * once);
+    assert_memory_equal(json.data, json.data + once, once);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_bare_report_has_every_member),
+        cmocka_unit_test(a_measured_job_is_one_line),
+        cmocka_unit_test(output_is_appended_and_the_same_every_time),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Every allocation of every renderer fails once: each says so, and nothing leaks or crashes. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "models.h"
+#include "report/progress.h"
+#include "report/receipt.h"
+#include "report/render.h"
+
+/* Allocations until one fails; 0 = none does. The linker sends every call here (see CMakeLists.txt). */
+static size_t fail_at;
+
+static bool fails(void)
+{
+    return fail_at > 0 && --fail_at == 0;
+}
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *old, size_t size);
+void *__real_reallocarray(void *old, size_t count, size_t size);
+char *__real_strdup(const char *text);
+int __real_vasprintf(char **ret_text, const char *format, va_list arguments)
+    __attribute__((format(printf, 2, 0)));
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *old, size_t size);
+void *__wrap_reallocarray(void *old, size_t count, size_t size);
+char *__wrap_strdup(const char *text);
+int __wrap_vasprintf(char **ret_text, const char *format, va_list arguments)
+    __attribute__((format(printf, 2, 0)));
+
+void *__wrap_malloc(size_t size)
+{
+    return fails() ? NULL : __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+    return fails() ? NULL : __real_calloc(count, size);
+}
+
+void *__wrap_realloc(void *old, size_t size)
+{
+    return fails() ? NULL : __real_realloc(old, size);
+}
+
+void *__wrap_reallocarray(void *old, size_t count, size_t size)
+{
+    return fails() ? NULL : __real_reallocarray(old, count, size);
+}
+
+char *__wrap_strdup(const char *text)
+{
+    return fails() ? NULL : __real_strdup(text);
+}
+
+int __wrap_vasprintf(char **ret_text, const char *format, va_list arguments)
+{
+    return fails() ? -1 : __real_vasprintf(ret_text, format, arguments);
+}
+
+enum { ATTEMPTS_MAX = 20000 };
+
+typedef int render_function(const struct pj_report *report, struct pj_buffer *buffer, struct pj_error **err);
+
+static int render_table(const struct pj_report *report, struct pj_buffer *buffer, struct pj_error **err)
+{
+    return pj_render_table(report, true, buffer, err);
+}
+
+/* Renders with the first, second, … allocation failing, until it has enough; then the output must be whole.
+ */
+static void sweep(render_function *render, const char *model)
+{
+    PJ_CLEANUP_ARENA struct pj_arena arena = {0};
+    PJ_CLEANUP_BUFFER struct pj_buffer whole = {0};
+    struct pj_report *report = model_make(&arena, model);
+    assert_non_null(report);
+    assert_int_equal(render(report, &whole, NULL), 0);
+    for (size_t n = 1; n < ATTEMPTS_MAX; n++) {
+        PJ_CLEANUP_BUFFER struct pj_buffer buffer = {0};
+        PJ_CLEANUP_ERROR struct pj_error *error = NULL;
+        fail_at = n;
+        int result = render(report, &buffer, &error);
+        bool enough = fail_at > 0;
+        fail_at = 0;
+        if (enough) {
+            assert_int_equal(result, 0);
+            assert_string_equal(pj_buffer_text(&buffer), pj_buffer_text(&whole));
+            assert_true(n > 1);
+            return;
+        }
+        assert_int_equal(result, PJ_ERROR_NO_MEMORY);
+        assert_string_equal(pj_error_message(error), "out of memory");
+    }
+    fail_msg("%s still allocates after %d allocations", model, ATTEMPTS_MAX);
+}
+
+static void the_table_survives(void **state)
+{
+    (void)state;
+    sweep(render_table, "warm");
+    sweep(render_table, "trouble");
+    sweep(render_table, "hostile");
+}
+
+static void json_survives(void **state)
+{
+    (void)state;
+    sweep(pj_render_json, "warm");
+    sweep(pj_render_json, "hostile");
+}
+
+static void the_answer_survives(void **state)
+{
+    (void)state;
+    sweep(pj_render_answer, "warm");
+    sweep(pj_render_answer, "trouble");
+    sweep(pj_render_answer, "hostile");
+}
+
+static struct pj_receipt_job jobs[20];
+static struct pj_receipt_file file = {"/usr/lib/libcuda.so.1\xff", 1, 2, 3, 4};
+static struct pj_report_device device = {"NVIDIA H200", "sm_90", "GPU-0"};
+
+static void make_receipt(struct pj_receipt *ret_receipt)
+{
+    for (size_t i = 0; i < PJ_COUNT(jobs); i++)
+        jobs[i] = (struct pj_receipt_job){.row = {.id = "a", .module = "a", .target = "sm_90", .log = "x\n"},
+                                          .image = {.path = "a.ptx"}};
+    *ret_receipt = (struct pj_receipt){.driver_files = &file,
+                                       .driver_file_count = 1,
+                                       .host = {.devices = &device, .device_count = 1},
+                                       .jobs = jobs,
+                                       .job_count = PJ_COUNT(jobs)};
+}
+
+static void writing_a_receipt_survives(void **state)
+{
+    (void)state;
+    struct pj_receipt receipt;
+    make_receipt(&receipt);
+    for (size_t n = 1; n < ATTEMPTS_MAX; n++) {
+        PJ_CLEANUP_BUFFER struct pj_buffer text = {0};
+        fail_at = n;
+        int result = pj_receipt_write(&receipt, &text, NULL);
+        bool enough = fail_at > 0;
+        fail_at = 0;
+        assert_int_equal(result, enough ? 0 : PJ_ERROR_NO_MEMORY);
+        if (enough)
+            return;
+    }
+    fail_msg("still allocates after %d allocations", ATTEMPTS_MAX);
+}
+
+static void reading_a_receipt_survives(void **state)
+{
+    (void)state;
+    PJ_CLEANUP_BUFFER struct pj_buffer text = {0};
+    struct pj_receipt receipt;
+    make_receipt(&receipt);
+    assert_int_equal(pj_receipt_write(&receipt, &text, NULL), 0);
+    for (size_t n = 1; n < ATTEMPTS_MAX; n++) {
+        struct pj_receipt *found = NULL;
+        fail_at = n;
+        int result = pj_receipt_read(text.data, text.size, &found, NULL);
+        bool enough = fail_at > 0;
+        fail_at = 0;
+        assert_int_equal(result, enough ? 0 : PJ_ERROR_NO_MEMORY);
+        assert_int_equal(found != NULL, enough);
+        pj_receipt_free(found);
+        if (enough)
+            return;
+    }
+    fail_msg("still allocates after %d allocations", ATTEMPTS_MAX);
+}
+
+static void progress_survives(void **state)
+{
+    (void)state;
+    for (size_t n = 1; n < ATTEMPTS_MAX; n++) {
+        PJ_CLEANUP_BUFFER struct pj_buffer out = {0};
+        struct pj_progress progress;
+        fail_at = n;
+        pj_progress_init(&progress, true, 80);
+        pj_progress_begin(&progress, "compile", 10, 0, 0, &out);
+        int result = 0;
+        for (size_t i = 0; i < 10 && result == 0; i++)
+            result = pj_progress_start(&progress, i, "a", 0, &out, NULL);
+        pj_progress_tick(&progress, 30000, &out);
+        pj_progress_finish(&progress, 0, NULL, 0, "crashed", true, 40000, &out);
+        pj_progress_end(&progress, &out);
+        bool enough = fail_at > 0;
+        fail_at = 0;
+        assert_int_equal(result != 0 || out.failed, !enough);
+        if (enough)
+            return;
+    }
+    fail_msg("still allocates after %d allocations", ATTEMPTS_MAX);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_table_survives),         cmocka_unit_test(json_survives),
+        cmocka_unit_test(the_answer_survives),        cmocka_unit_test(writing_a_receipt_survives),
+        cmocka_unit_test(reading_a_receipt_survives), cmocka_unit_test(progress_survives),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The table for people: what is shown, what is counted, what is explained below. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "models.h"
+#include "report/render.h"
+
+static void assert_table(const struct pj_report *report, bool verbose, const char *expected)
+{
+    PJ_CLEANUP_BUFFER struct pj_buffer buffer = {0};
+    assert_int_equal(pj_render_table(report, verbose, &buffer, NULL), 0);
+    assert_string_equal(pj_buffer_text(&buffer), expected);
+}
+
+static size_t count_lines(const char *text)
+{
+    size_t lines = 0;
+    for (; *text; text++)
+        lines += *text == '\n';
+    return lines;
+}
+
+static void jobs_have_a_line_each(void **state)
+{
+    (void)state;
+    PJ_CLEANUP_ARENA struct pj_arena arena = {0};
+    struct pj_report *report = model_make(&arena, "warm");
+    assert_non_null(report);
+    report->jobs[1].verdict = PJ_VERDICT_INCONCLUSIVE;
+    report->jobs[1].has_cold_ms = false;
+    report->jobs[1].has_entry_bytes = false;
+    report->jobs[0].slow = true;
+    assert_table(report, false,
+                 "MODULE  TARGET  VERDICT       COMPILE    WARM  SPEEDUP    SIZE\n"
+                 "m0      sm_90   proven, slow   312 ms  1.0 ms     312x  290 kB\n"
+                 "m1      sm_90   inconclusive        -  1.0 ms        -       -\n"
+                 "m2      sm_80   proven         312 ms  1.0 ms     312x  290 kB\n"
+                 "\n"
+                 "programs must have in their environment:\n"
+                 "    CUDA_CACHE_PATH=/var/cache/app/nv\n"
+                 "\n"
+                 "note: 2 stale entries of other driver builds (8.4 MB) were removed to make room\n");
+}
+
+static void verbose_adds_columns(void **state)
+{
+    (void)state;
+    PJ_CLEANUP_ARENA struct pj_arena arena = {0};
+    struct pj_report *report = model_proven(&arena, 2);
+    assert_non_null(report);
+    report->jobs[1].options.given = 1u << PJ_JIT_MAX_REGISTERS;
+    report->jobs[1].options.values[PJ_JIT_MAX_REGISTERS] = 64;
+    report->jobs[1].witnesses = (struct pj_witnesses){.canary = PJ_WITNESS_YES, .faster = PJ_WITNESS_NO};
+    report->jobs[1].entry_name = NULL;
+    report->jobs[1].has_peak_rss = false;
+    assert_table(report, true,
+                 "MODULE  TARGET  OPTIONS           VERDICT  COMPILE    WARM     MIN     MAX  SPEEDUP    SIZE"
+                 "  PEAK RSS  ENTRY               WITNESSES\n"
+                 "m0      sm_90   -                 proven    312 ms  1.0 ms  0.9 ms  1.3 ms     312x  290 kB"
+                 "     56 MB  c/a/920786966c763d  jit-disabled, canary, wall-time, entry, faster\n"
+                 "m1      sm_90   max_registers=64  proven    312 ms  1.0 ms  0.9 ms  1.3 ms     312x  290 kB"
+                 "         -  -                   canary, not faster\n");
+}
+
+static void a_plan_shows_what_is_there(void **state)
+{
+    (void)state;
+    PJ_CLEANUP_ARENA struct pj_arena arena = {0};
+    struct pj_report *report = model_make(&arena, "plan");
+    assert_non_null(report);
+    assert_table(report, false,
+                 "MODULE  TARGET  VERDICT     COMPILE  WARM  SPEEDUP  SIZE\n"
+                 "m0      sm_90   present           -     -        -     -\n"
+                 "m1      sm_90   to compile        -     -        -     -\n"
+                 "m2      sm_90   -                 -     -        -     -\n"
+                 "m3      sm_90   skipped           -     -        -     -\n");
+}
+
+static void forty_jobs_are_shown_in_full(void **state)
+{
+    (void)state;
+    PJ_CLEANUP_ARENA struct pj_arena arena = {0};
+    PJ_CLEANUP_BUFFER struct pj_buffer forty = {0}, more = {0}, all = {0};
+    struct pj_report *report = model_proven(&arena, 41);
+    assert_non_null(report);
+    report->job_count = 40;
+    assert_int_equal(pj_render_table(report, false, &forty, NULL), 0);
+    assert_int_equal(count_lines(pj_buffer_text(&forty)), 41);
+    report->job_count = 41;
+    assert_int_equal(pj_render_table(report, false, &more, NULL), 0);
+    assert_string_equal(pj_buffer_text(&more), "... 41 more proven (-v shows all)\n");
+    assert_int_equal(pj_render_table(report, true, &all, NULL), 0);
+    assert_int_equal(count_lines(pj_buffer_text(&all)), 42);
+}
+
+static void a_long_table_shows_what_needs_attention(void **state)
+{
+    (void)state;
+    PJ_CLEANUP_ARENA struct pj_arena arena = {0};
+    struct pj_report *report = model_proven(&arena, 1000);
+    assert_non_null(report);
+    report->jobs[7] =
+        (struct pj_report_job){.module = "bad", .target = "sm_90", .verdict = PJ_VERDICT_CRASHED};
+    report->jobs[8].verdict = PJ_VERDICT_SKIPPED;
+    assert_table(report, false,
+                 "MODULE  TARGET  VERDICT  COMPILE  WARM  SPEEDUP  SIZE\n"
+                 "bad     sm_90   crashed        -     -        -     -\n"
+                 "... 998 more proven, 1 more skipped (-v shows all)\n");
+}
+
+static void even_trouble_has_a_limit(void **state)
+{
+    (void)state;
+    PJ_CLEANUP_ARENA struct pj_arena arena = {0};
+    PJ_CLEANUP_BUFFER struct pj_buffer buffer = {0};
+    struct pj_report *report = model_proven(&arena, 100);
+    assert_non_null(report);
+    for (size_t i = 0; i < 70; i++) {
+        report->jobs[i].verdict = PJ_VERDICT_MISSED;
+        report->jobs[i].reason = "entry deleted";
+    }
+    assert_int_equal(pj_render_table(report, false, &buffer, NULL), 0);
+    const char *text = pj_buffer_text(&buffer);
+    assert_non_null(
+        strstr(text, "\n... 30 more in trouble, 30 more proven (-v shows all)\n\nm0 sm_90: missed"));
+    assert_non_null(strstr(text, "\nm19 sm_90: missed: entry deleted\n\n... the reasons of 20 more "
+                                 "(-v shows all)\n"));
+    /* header, 40 jobs, hidden, 20 reasons with a blank line each, blank, the rest */
+    assert_int_equal(count_lines(text), 1 + 40 + 1 + 40 + 2);
+}
+
+static void failures_are_explained_below(void **state)
+{
+    (void)state;
+    struct pj_report_job job = {.module = "a\x1b",
+                                .target = "sm_90",
+                                .verdict = PJ_VERDICT_REJECTED,
+                                .reason = "CUDA_ERROR_INVALID_PTX\x07",
+                                .log = "ptxas a.ptx, line 3; error : x\r\n\n\tsecond\xff\n\n \n"};
+    const struct pj_report report = {.command = "warm", .jobs = &job, .job_count = 1};
+    assert_table(&report, false,
+                 "MODULE  TARGET  VERDICT   COMPILE  WARM  SPEEDUP  SIZE\n"
+                 "a\\x1b   sm_90   rejected        -     -        -     -\n"
+                 "\n"
+                 "a\\x1b sm_90: rejected: CUDA_ERROR_INVALID_PTX\\x07\n"
+                 "    ptxas a.ptx, line 3; error : x\n"
+                 "\n"
+                 "    \\x09second\\xff\n");
+}
+
+static void long_logs_are_cut(void **state)
+{
+    (void)state;
+    PJ_CLEANUP_BUFFER struct pj_buffer log = {0}, buffer = {0};
+    for (int i = 1; i <= 25; i++)
+        pj_buffer_printf(&log, "line %d\n", i);
+    struct pj_report_job job = {.module = "a", .target = "sm_90", .verdict = PJ_VERDICT_REJECTED};
+    const struct pj_report report = {.command = "warm", .jobs = &job, .job_count = 1};
+    job.log = pj_buffer_text(&log);
+    assert_int_equal(pj_render_table(&report, false, &buffer, NULL), 0);
+    assert_non_null(
+        strstr(pj_buffer_text(&buffer), "    line 20\n    ... 5 more lines (--format json has all)\n"));
+    assert_null(strstr(pj_buffer_text(&buffer), "line 21"));
+
+    char wide[1000];
+    memset(wide, 'x', sizeof wide - 1);
+    wide[sizeof wide - 1] = '\0';
+    job.log = wide;
+    pj_buffer_reset(&buffer);
+    assert_int_equal(pj_render_table(&report, false, &buffer, NULL), 0);
+    char expected[500];
+    (void)snprintf(expected, sizeof expected, "\n    %.400s...\n", wide);
+    assert_non_null(strstr(pj_buffer_text(&buffer), expected));
+}
+
+static void an_empty_run_has_no_table(void **state)
+{
+    (void)state;
+    assert_table(&(const struct pj_report){.command = "warm"}, false, "");
+}
+
+static void variables_are_quoted_for_a_shell(void **state)
+{
+    (void)state;
+    struct pj_report_variable variable = {"CUDA_CACHE_PATH", "/my cache"};
+    assert_table(&(const struct pj_report){.environment = &variable, .environment_count = 1}, false,
+                 "programs must have in their environment:\n    CUDA_CACHE_PATH='/my cache'\n");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(jobs_have_a_line_each),
+        cmocka_unit_test(verbose_adds_columns),
+        cmocka_unit_test(a_plan_shows_what_is_there),
+        cmocka_unit_test(forty_jobs_are_shown_in_full),
+        cmocka_unit_test(a_long_table_shows_what_needs_attention),
+        cmocka_unit_test(even_trouble_has_a_limit),
+        cmocka_unit_test(failures_are_explained_below),
+        cmocka_unit_test(long_logs_are_cut),
+        cmocka_unit_test(an_empty_run_has_no_table),
+        cmocka_unit_test(variables_are_quoted_for_a_shell),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
