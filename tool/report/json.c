@@ -120,6 +120,32 @@ static json_t *make_summary(const struct pj_report *report)
     return finish(&object);
 }
 
+static json_t *make_phases(const struct pj_report_phases *phases)
+{
+    struct builder object = {.value = json_object()};
+    set(&object, "compile_ms",
+        pj_json_number(pj_report_ms_known(phases->has_compile, phases->compile_ms), phases->compile_ms));
+    set(&object, "prove_ms",
+        pj_json_number(pj_report_ms_known(phases->has_prove, phases->prove_ms), phases->prove_ms));
+    return finish(&object);
+}
+
+static json_t *make_store(const struct pj_report *report)
+{
+    const struct pj_report_store *store = &report->store;
+    if (!report->has_store)
+        return json_null();
+    struct builder object = {.value = json_object()};
+    set(&object, "lock_holds", pj_json_count(true, store->lock_holds));
+    set(&object, "longest_hold_ms",
+        pj_json_number(pj_report_ms_known(true, store->longest_hold_ms), store->longest_hold_ms));
+    set(&object, "longest_wait_ms",
+        pj_json_number(pj_report_ms_known(true, store->longest_wait_ms), store->longest_wait_ms));
+    set(&object, "stale_evicted", pj_json_count(true, store->stale_evicted));
+    set(&object, "evicted", pj_json_count(true, store->evicted));
+    return finish(&object);
+}
+
 static json_t *make_option(const struct pj_jit_option_info *info, uint32_t value)
 {
     switch (info->type) {
@@ -266,6 +292,8 @@ int pj_render_json(const struct pj_report *report, struct pj_buffer *buffer, str
     put(buffer, ",\n  \"host\": ", make_host(&report->host));
     put(buffer, ",\n  \"cache\": ", make_cache(&report->cache));
     put(buffer, ",\n  \"summary\": ", make_summary(report));
+    put(buffer, ",\n  \"phases\": ", make_phases(&report->phases));
+    put(buffer, ",\n  \"store\": ", make_store(report));
     pj_buffer_puts(buffer, ",\n  \"jobs\": [");
     for (size_t i = 0; i < report->job_count && !buffer->failed; i++)
         put(buffer, i == 0 ? "\n    " : ",\n    ", make_job(&report->jobs[i]));

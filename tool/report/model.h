@@ -91,8 +91,6 @@ struct pj_report_variable {
     const char *name, *value;
 };
 
-/** With the command "plan", a job without a verdict is `present` where witnesses.entry_present is YES, to be
- *  compiled where it is NO, and not known where it is UNKNOWN. */
 /** How long the parts of a run took. */
 struct pj_report_phases {
     bool has_compile, has_prove;
@@ -107,6 +105,8 @@ struct pj_report_store {
     size_t stale_evicted, evicted; /* entries of other driver builds; of this one (--evict) */
 };
 
+/** With the command "plan", a job without a verdict is `present` where witnesses.entry_present is YES, to be
+ *  compiled where it is NO, and not known where it is UNKNOWN. */
 struct pj_report {
     const char *command;  /* "warm" */
     const char *manifest; /* as given, for the cure in the last line */

@@ -41,6 +41,8 @@ static void a_bare_report_has_every_member(void **state)
              "\"lost\": 0, \"evicted\": 0, \"too_large\": 0, \"inconclusive\": 0, \"undecided\": 0, "
              "\"failed\": 0, \"compiled\": 0, \"reused\": 0, \"repaired\": 0, \"left_out\": 0, "
              "\"nothing_to_do\": false, \"seconds\": 0.0},\n"
+             "  \"phases\": {\"compile_ms\": null, \"prove_ms\": null},\n"
+             "  \"store\": null,\n"
              "  \"jobs\": [],\n"
              "  \"environment\": [],\n"
              "  \"notes\": [],\n"
@@ -70,6 +72,10 @@ static void a_measured_job_is_one_line(void **state)
                            "  \"environment\": [{\"name\": \"CUDA_CACHE_PATH\", \"value\": "
                            "\"/var/cache/app/nv\"}],\n"));
     assert_non_null(strstr(pj_buffer_text(&json), "\"cuda_version\": \"13.0\""));
+    assert_non_null(strstr(pj_buffer_text(&json),
+                           "  \"phases\": {\"compile_ms\": 2100.5, \"prove_ms\": 700.0},\n"
+                           "  \"store\": {\"lock_holds\": 2, \"longest_hold_ms\": 1.25, "
+                           "\"longest_wait_ms\": 0.5, \"stale_evicted\": 2, \"evicted\": 0},\n"));
 }
 
 static void output_is_appended_and_the_same_every_time(void **state)

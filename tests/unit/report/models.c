@@ -105,6 +105,11 @@ static struct pj_report *make_warm(struct pj_arena *arena)
     report->environment_count = 1;
     report->notes[0] = "2 stale entries of other driver builds (8.4 MB) were removed to make room";
     report->note_count = 1;
+    report->phases = (struct pj_report_phases){
+        .has_compile = true, .compile_ms = 2100.5, .has_prove = true, .prove_ms = 700};
+    report->has_store = true;
+    report->store = (struct pj_report_store){
+        .lock_holds = 2, .longest_hold_ms = 1.25, .longest_wait_ms = 0.5, .stale_evicted = 2};
     return report;
 }
 
@@ -161,6 +166,10 @@ static struct pj_report *make_hostile(struct pj_arena *arena)
     report->jobs[2].verdict = (enum pj_verdict)99;
     report->cache = (struct pj_report_cache){.path = "/c\xff\x01", .limit_bytes = UINT64_MAX};
     report->seconds = NAN;
+    report->has_store = true;
+    report->store.longest_hold_ms = INFINITY;
+    report->phases.has_prove = true;
+    report->phases.prove_ms = NAN;
     report->notes = pj_arena_calloc(arena, 1, sizeof *report->notes);
     if (!report->notes)
         return NULL;
