@@ -20,17 +20,18 @@ extern "C" {
 struct pj_error;
 struct pj_result;
 
-/** Where a run stands. All counts are jobs. */
-struct pj_progress {
-    const char *phase; /* "compiling", "proving" */
-    size_t done, total;
-    const char *const *running; /* ids of the jobs under way, longest first */
-    const double *running_ms;   /* how long each has been at it */
-    size_t running_count;
-    double elapsed_ms;
-    double left_ms;          /* estimate; negative = not known */
-    const char *finished;    /* id of the job that was just finished, NULL = none */
-    const char *finished_as; /* "compiled in 352 ms", "rejected: …" */
+/** Who watches a run. Each function may be NULL; all are called from the thread that made the call. `job`
+ * numbers are those of the run. */
+struct pj_observer {
+    void (*phase)(void *context, const char *phase, size_t jobs,
+                  uint64_t weight_bytes); /* "compile" or "prove" begins */
+    void (*started)(void *context, size_t job, const char *id);
+    void (*requeued)(void *context, size_t job); /* its worker died; it is tried once more */
+    void (*finished)(void *context, size_t job, const char *id, uint64_t weight_bytes, const char *outcome,
+                     bool attention);
+    void (*tick)(void *context);                      /* several times a second while the run waits */
+    void (*message)(void *context, const char *text); /* one line for people */
+    void *context;
 };
 
 /** What a run is given. Zero-initialise, then set what differs. */
@@ -50,10 +51,9 @@ struct pj_options {
     bool no_receipt;
     bool evict;
     int interrupt_fd; /* becomes readable when the run shall end early; -1 = none */
-    void (*on_progress)(void *context, const struct pj_progress *progress); /* may be NULL */
-    void (*on_message)(void *context,
-                       const char *text); /* one line for people, "waiting for …"; may be NULL */
-    void *context;
+    struct pj_observer observer;
+    void (*at_point)(void *context, const char *point); /* test hook: named points of the commit; NULL */
+    void *at_point_context;
 };
 
 /** The main job: compile what is missing, commit, prove, write the receipt. 0 when the run took place,
@@ -80,6 +80,9 @@ int pj_result_json(const struct pj_result *result, char **ret_text, struct pj_er
 int pj_result_answer(const struct pj_result *result, char **ret_text, struct pj_error **err);
 
 void pj_result_free(struct pj_result *result);
+
+/** What a manifest holds, for people; free(). */
+int pj_manifest_help_text(char **ret_text, struct pj_error **err);
 
 /** Exit status for an error that kept a run from taking place: 2, 3, 75 or 1. */
 int pj_error_exit_code(const struct pj_error *error);

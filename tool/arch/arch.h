@@ -23,6 +23,13 @@ enum { PJ_ARCH_TEXT = 16 };
  * sm_91) say so. */
 int pj_arch_parse(const char *text, struct pj_arch *ret_arch, struct pj_error **err);
 
+/** Reads what PTX writes behind `.target`: `sm_90a`, or `compute_80`, which means the same there. Whether it
+ * exists is not looked at: see pj_arch_exists. */
+bool pj_arch_parse_ptx(const char *text, size_t size, struct pj_arch *ret_arch);
+
+/** Is it an architecture that this version of prejit knows, letter included? */
+bool pj_arch_exists(struct pj_arch arch);
+
 /** "sm_90a"; gives `ret_text`. */
 char *pj_arch_text(struct pj_arch arch, char ret_text[PJ_ARCH_TEXT]);
 
@@ -37,11 +44,15 @@ bool pj_arch_same_device(struct pj_arch a, struct pj_arch b);
 const uint16_t *pj_arch_all(size_t *ret_count);
 
 /** May PTX whose `.target` is `ptx_target` be compiled for a *device* of number `device` (which has all
- * letters)? */
+ * letters)? CUDA 13 renamed 10.1 to 11.0: sm_101a and sm_101f code goes there. */
 bool pj_arch_ptx_runs_on(struct pj_arch ptx_target, uint16_t device);
 
-/** May PTX of `ptx_target` be compiled by ptxas for exactly `output` (letters count)? */
+/** May PTX of `ptx_target` be compiled by ptxas for exactly `output` (letters count)? Whether a toolkit still
+ * makes code for `output` is another question: that of CUDA 13 begins at sm_75. */
 bool pj_arch_ptx_compiles_for(struct pj_arch ptx_target, struct pj_arch output);
+
+/** Where such code runs, to follow the word "runs": "on compute capability 9.0 alone". Never NULL. */
+const char *pj_arch_runs_where(struct pj_arch ptx_target);
 
 /** Why not, as one clause for a message ("sm_90a code runs on compute capability 9.0 alone"); NULL if it does
  * run. */

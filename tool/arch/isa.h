@@ -18,6 +18,9 @@ int pj_isa_compare(struct pj_isa a, struct pj_isa b);
  * wrong. */
 bool pj_isa_known(struct pj_isa isa);
 
+/** The newest known version. */
+struct pj_isa pj_isa_newest(void);
+
 /** Lowest ISA that may name `target` in `.target`; false where the target is not in the table. */
 bool pj_isa_lowest_for(struct pj_arch target, struct pj_isa *ret_isa);
 
@@ -27,5 +30,8 @@ bool pj_isa_highest_for_cuda(int cuda_version, struct pj_isa *ret_isa);
 
 /** The CUDA version (13000 = 13.0) that brought `isa`; 0 where it is not in the table. */
 int pj_isa_cuda_version(struct pj_isa isa);
+
+/** The last CUDA version in the table whose toolkit writes no PTX above `isa`; 0 below the table. */
+int pj_isa_last_cuda_version(struct pj_isa isa);
 
 #endif

@@ -20,7 +20,10 @@ struct pj_ptx {
     size_t kernel_count;
     const char *unresolved; /* an extern function that is called and not defined here (vprintf and the like
                                excepted), or NULL */
-    size_t text_size;       /* bytes before the first NUL: what the driver reads [facts 3] */
+    size_t unresolved_line; /* where that function is declared, 0 where there is none */
+    size_t marker_line; /* line of a `# 1 "x"` in front of .version, 0 where there is none: ptxas takes such a
+                           file, driver 580 answers CUDA_ERROR_INVALID_IMAGE */
+    size_t text_size;   /* bytes before the first NUL: what the driver reads [facts 3] */
 };
 
 /** What is to be said about an image before a compiler sees it; each is its own finding with its own words.

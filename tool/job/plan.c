@@ -17,17 +17,23 @@ static bool names_module(const char *wanted, const char *name)
     return strncmp(wanted, name, length) == 0 && (name[length] == '\0' || name[length] == '/');
 }
 
-static int select_modules(const struct pj_manifest *manifest, const struct pj_plan_selection *selection,
-                          bool *selected, struct pj_error **err)
+bool pj_plan_selects(const struct pj_plan_selection *selection, const struct pj_module *module)
 {
-    for (size_t i = 0; i < manifest->module_count; i++)
-        selected[i] = selection->module_count == 0;
+    for (size_t i = 0; i < selection->module_count; i++) {
+        if (names_module(selection->modules[i], module->name))
+            return true;
+    }
+    return selection->module_count == 0;
+}
+
+/* A name given with -m that selects nothing is a mistake, never an empty run. */
+static int check_names(const struct pj_manifest *manifest, const struct pj_plan_selection *selection,
+                       struct pj_error **err)
+{
     for (size_t k = 0; k < selection->module_count; k++) {
         bool found = false;
-        for (size_t i = 0; i < manifest->module_count; i++) {
-            if (names_module(selection->modules[k], manifest->modules[i].name))
-                selected[i] = found = true;
-        }
+        for (size_t i = 0; i < manifest->module_count && !found; i++)
+            found = names_module(selection->modules[k], manifest->modules[i].name);
         if (!found)
             return pj_error_set(err, PJ_ERROR_USAGE, "-m %s: %s has no module of that name",
                                 selection->modules[k], manifest->name);
@@ -45,7 +51,9 @@ int pj_plan_read(const struct pj_manifest *manifest, const struct pj_plan_select
         return pj_error_no_memory(err);
     }
     plan->manifest = manifest;
-    int r = select_modules(manifest, selection, selected, err);
+    for (size_t i = 0; i < manifest->module_count; i++)
+        selected[i] = pj_plan_selects(selection, &manifest->modules[i]);
+    int r = check_names(manifest, selection, err);
     if (r == 0)
         r = pj_plan_read_images(plan, selected, err);
     if (r < 0) {

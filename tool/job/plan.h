@@ -82,6 +82,9 @@ struct pj_plan_selection {
     size_t module_count; /* 0 = all */
 };
 
+/** Is the module among those that -m selects? */
+bool pj_plan_selects(const struct pj_plan_selection *selection, const struct pj_module *module);
+
 /** Reads and judges every image of the selected modules, once each. A required module's file that cannot be
  * read is PJ_ERROR_MANIFEST (all of them at once, one a line); for one that is not required its jobs are
  * rejected. */

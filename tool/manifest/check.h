@@ -38,7 +38,7 @@ void pj_check_value(struct pj_check *check, const struct pj_schema_key *key, con
                     struct pj_value *value);
 
 /** What makes `text` no name of a module, as the end of a sentence ("holds `@`, …"); NULL for a good one. */
-const char *pj_check_name(const char *text);
+const char *pj_check_name(struct pj_findings *findings, const char *text);
 
 /** Adds "`key`: read X; allowed is Y, for example `Z`", with "; advice" where that is not NULL. */
 void pj_check_refuse(struct pj_check *check, const struct pj_schema_key *key, const struct pj_yaml_node *node,

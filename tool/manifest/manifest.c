@@ -40,6 +40,9 @@ static int check_version(struct pj_reader *reader, const struct pj_yaml_node *ro
     if (!value || (value->kind == PJ_YAML_SCALAR && strcmp(value->text, "1") == 0))
         return 0;
     char read[PJ_READ_TEXT];
+    (void)pj_findings_read(&reader->check.findings, value, read);
+    if (reader->check.findings.failed)
+        return pj_error_no_memory(err);
     return pj_error_set(
         err, PJ_ERROR_MANIFEST,
         "%s:%zu:%zu: `version`: read %s; this prejit (%s) reads manifests of version %d: write "

@@ -105,7 +105,7 @@ static void add_matches(struct pj_reader *reader, struct pj_module *module, cons
     else if (r < 0)
         pj_findings_add(&reader->check.findings, ptx, "`ptx`: %s", pj_error_message(error));
     for (size_t i = 0; i < count; i++) {
-        const char *fault = pj_check_name(matches[i].name);
+        const char *fault = pj_check_name(&reader->check.findings, matches[i].name);
         module->name = matches[i].name;
         module->path = matches[i].path;
         if (fault)

@@ -26,15 +26,16 @@ void pj_check_refuse(struct pj_check *check, const struct pj_schema_key *key, co
 }
 
 /* Control characters would spoil reports, and a line end at the end of a path is an accident of `|`. */
-static bool printable(const char *text)
+static bool printable(struct pj_findings *findings, const char *text)
 {
     PJ_CLEANUP_BUFFER struct pj_buffer escaped = {0};
     size_t size = strlen(text);
     pj_text_escape(&escaped, text, size);
-    return escaped.failed || (escaped.size == size && memcmp(pj_buffer_text(&escaped), text, size) == 0);
+    findings->failed = findings->failed || escaped.failed;
+    return escaped.size == size && memcmp(pj_buffer_text(&escaped), text, size) == 0;
 }
 
-const char *pj_check_name(const char *text)
+const char *pj_check_name(struct pj_findings *findings, const char *text)
 {
     if (*text == '\0')
         return "is empty: give it a name";
@@ -42,7 +43,7 @@ const char *pj_check_name(const char *text)
         return "is longer than the 200 bytes allowed: shorten it";
     if (strchr(text, '@'))
         return "holds `@`, which stands between module and target in reports: leave it out";
-    if (!printable(text))
+    if (!printable(findings, text))
         return "holds a control character, or is not UTF-8: leave it out";
     return NULL;
 }
@@ -51,7 +52,7 @@ static void read_name(struct pj_check *check, const struct pj_schema_key *key,
                       const struct pj_yaml_node *node, struct pj_value *value)
 {
     char read[PJ_READ_TEXT];
-    const char *fault = node->size > 0 ? pj_check_name(node->text) : NULL;
+    const char *fault = node->size > 0 ? pj_check_name(&check->findings, node->text) : NULL;
     if (node->size == 0)
         pj_check_refuse(check, key, node, NULL);
     else if (fault)
@@ -82,7 +83,7 @@ static const char *read_path(struct pj_check *check, const struct pj_schema_key 
             "`%s`: read %s; variables are not expanded here: write the path out, or have the script "
             "that makes the manifest fill it in",
             key->name, read);
-    } else if (!printable(text)) {
+    } else if (!printable(&check->findings, text)) {
         pj_findings_add(&check->findings, node,
                         "`%s`: read %s; a path cannot hold control characters or line ends: write it on one "
                         "line, behind its key",
@@ -248,7 +249,7 @@ static const char *read_text(struct pj_check *check, const struct pj_schema_key 
 {
     if (key->type == PJ_TYPE_PATHS)
         return read_path(check, key, node);
-    if (node->kind == PJ_YAML_SCALAR && node->size > 0 && printable(node->text))
+    if (node->kind == PJ_YAML_SCALAR && node->size > 0 && printable(&check->findings, node->text))
         return node->text;
     pj_check_refuse(check, key, node, NULL);
     return NULL;

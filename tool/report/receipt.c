@@ -309,6 +309,10 @@ static void receipt_members(struct pj_codec *codec, struct pj_receipt *receipt)
     file_list(codec, "driver_files", &receipt->driver_files, &receipt->driver_file_count);
     host_members(codec, &receipt->host);
     unsigned_member(codec, "cache_format", &receipt->cache_format);
+    uint64_t left_out = receipt->left_out;
+    pj_codec_member(codec, "left_out");
+    pj_codec_unsigned(codec, UINT32_MAX, &left_out);
+    receipt->left_out = (size_t)left_out;
     job_list(codec, "jobs", &receipt->jobs, &receipt->job_count);
     pj_codec_literal(codec, "}\n");
 }

@@ -43,6 +43,7 @@ struct pj_receipt {
     size_t driver_file_count;
     struct pj_report_host host;
     unsigned cache_format; /* 0 = unknown: no entry names */
+    size_t left_out;       /* as in struct pj_report */
     struct pj_receipt_job *jobs;
     size_t job_count;
 };

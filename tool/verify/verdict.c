@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names of verdicts, what the witnesses of one job add up to, and exit statuses. */
+/* Names of verdicts, and the exit statuses they stand for. */
 #include "verify/verdict.h"
 
 #include <string.h>
@@ -36,36 +36,6 @@ bool pj_verdict_find(const char *name, enum pj_verdict *ret_verdict)
         }
     }
     return false;
-}
-
-enum pj_verdict pj_verdict_judge(const struct pj_witnesses *witnesses, const char **ret_reason_code)
-{
-    *ret_reason_code = NULL;
-    /* Without a load that must fail and does, a load that succeeds says nothing: this driver may ignore the
-     * setting that disables its JIT. */
-    if (witnesses->canary == PJ_WITNESS_NO) {
-        *ret_reason_code = "control-failed";
-        return PJ_VERDICT_INCONCLUSIVE;
-    }
-    if (witnesses->canary == PJ_WITNESS_UNKNOWN) {
-        *ret_reason_code = "no-control";
-        return PJ_VERDICT_INCONCLUSIVE;
-    }
-    if (witnesses->jit_disabled == PJ_WITNESS_UNKNOWN) {
-        *ret_reason_code = "not-loaded";
-        return PJ_VERDICT_INCONCLUSIVE;
-    }
-    if (witnesses->jit_disabled == PJ_WITNESS_NO) {
-        *ret_reason_code = witnesses->entry_present == PJ_WITNESS_YES ? "entry-not-read" : "entry-missing";
-        return PJ_VERDICT_MISSED;
-    }
-    /* The driver hit something, but not what lies under the name we computed, or that entry is unsound (code
-     * for another architecture is believed by the driver and fails at every load). */
-    if (witnesses->entry_present == PJ_WITNESS_NO) {
-        *ret_reason_code = "witnesses-disagree";
-        return PJ_VERDICT_INCONCLUSIVE;
-    }
-    return PJ_VERDICT_PROVEN;
 }
 
 static enum pj_exit verdict_exit(enum pj_verdict verdict, bool passing)

@@ -42,12 +42,6 @@ struct pj_witnesses {
     enum pj_witness faster;         /* warm is faster than cold; informative only */
 };
 
-/** What the witnesses of one job add up to: proven, missed or inconclusive. Proven takes a hit with JIT
- * disabled beside a control that failed; times (wall_time_zero, faster) never decide. `ret_reason_code` is
- * NULL for proven, else one of control-failed, no-control, not-loaded, entry-not-read, entry-missing,
- * witnesses-disagree. */
-enum pj_verdict pj_verdict_judge(const struct pj_witnesses *witnesses, const char **ret_reason_code);
-
 /** Exit statuses of the program, pinned. */
 enum pj_exit {
     PJ_EXIT_OK = 0,

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The program: finds the command and runs it. */
+#include <string.h>
+#include <unistd.h>
+
+#include <prejit/prejit.h>
+
+#include "base/buffer.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/output.h"
+#include "version.h"
+
+const struct pj_command *const pj_commands[] = {&pj_command_warm, &pj_command_verify, &pj_command_plan,
+                                                &pj_command_worker, NULL};
+
+static int show(const struct pj_buffer *text)
+{
+    return pj_cli_write(STDOUT_FILENO, pj_buffer_text(text), text->size) ? 0 : 1;
+}
+
+static int show_help(void)
+{
+    PJ_CLEANUP_BUFFER struct pj_buffer text = {0};
+    pj_buffer_puts(&text,
+                   "prejit " PREJIT_VERSION ": fills NVIDIA's compute cache ahead of time and proves it\n\n"
+                   "usage: prejit COMMAND [options] MANIFEST\n\n");
+    for (size_t i = 0; pj_commands[i]; i++) {
+        if (!pj_commands[i]->hidden)
+            pj_buffer_printf(&text, "  %-8s %s\n", pj_commands[i]->name, pj_commands[i]->summary);
+    }
+    pj_buffer_puts(&text, "\n  prejit COMMAND --help    the options of a command\n"
+                          "  prejit --help manifest   what a manifest holds\n"
+                          "  prejit --version\n");
+    return show(&text);
+}
+
+static int show_manifest_help(void)
+{
+    PJ_CLEANUP_FREE char *text = NULL;
+    struct pj_error *error = NULL;
+    if (pj_manifest_help_text(&text, &error) < 0) {
+        pj_cli_complain(pj_error_message(error));
+        pj_error_free(error);
+        return 1;
+    }
+    return pj_cli_write(STDOUT_FILENO, text, strlen(text)) ? 0 : 1;
+}
+
+static int show_version(void)
+{
+    PJ_CLEANUP_BUFFER struct pj_buffer text = {0};
+    pj_buffer_puts(&text, "prejit " PREJIT_VERSION "\n");
+    return show(&text);
+}
+
+static int unknown_command(const char *name)
+{
+    const char *names[8];
+    size_t count = 0;
+    PJ_CLEANUP_BUFFER struct pj_buffer text = {0};
+    for (size_t i = 0; pj_commands[i]; i++) {
+        if (!pj_commands[i]->hidden)
+            names[count++] = pj_commands[i]->name;
+    }
+    const char *suggestion = pj_text_suggest(name, names, count);
+    pj_buffer_puts(&text, "there is no command '");
+    pj_text_escape(&text, name, strlen(name));
+    pj_buffer_printf(&text, "'%s%s%s; see: prejit --help", suggestion ? "; did you mean '" : "",
+                     suggestion ? suggestion : "", suggestion ? "'?" : "");
+    pj_cli_complain(pj_buffer_text(&text));
+    return 2;
+}
+
+int main(int count, char **arguments)
+{
+    if (count < 2) {
+        pj_cli_complain("a command is missing; see: prejit --help");
+        return 2;
+    }
+    const char *name = arguments[1];
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0)
+        return count > 2 && strcmp(arguments[2], "manifest") == 0 ? show_manifest_help() : show_help();
+    if (strcmp(name, "--version") == 0)
+        return show_version();
+    for (size_t i = 0; pj_commands[i]; i++) {
+        if (strcmp(pj_commands[i]->name, name) == 0)
+            return pj_commands[i]->run(pj_commands[i], count - 1, arguments + 1);
+    }
+    return unknown_command(name);
+}

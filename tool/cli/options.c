@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The option table, and getopt_long driven by it. */
+#include "cli/options.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/memory.h"
+#include "base/text.h"
+
+enum command_bit { WARM = 1, VERIFY = 2, PLAN = 4, ALL = WARM | VERIFY | PLAN };
+
+struct option_info {
+    const char *name;
+    char letter;          /* 0 = long only */
+    const char *argument; /* NULL = none */
+    unsigned commands;
+    const char *help;
+    int (*apply)(struct pj_cli_options *options, const char *value, struct pj_error **err);
+};
+
+static int apply_cache(struct pj_cli_options *options, const char *value, struct pj_error **err)
+{
+    if (value[0] == '\0')
+        return pj_error_set(err, PJ_ERROR_USAGE, "--cache: the path is empty");
+    options->run.cache = value;
+    return 0;
+}
+
+static int apply_driver(struct pj_cli_options *options, const char *value, struct pj_error **err)
+{
+    free(options->driver);
+    options->driver = NULL;
+    if (value[0] == '\0')
+        return pj_error_set(err, PJ_ERROR_USAGE, "--driver: the path is empty");
+    int r = pj_path_absolute(value, &options->driver, err);
+    options->run.driver = options->driver;
+    return r;
+}
+
+static int apply_target(struct pj_cli_options *options, const char *value, struct pj_error **err)
+{
+    (void)err;
+    options->targets[options->run.target_count++] = value;
+    return 0;
+}
+
+static int apply_module(struct pj_cli_options *options, const char *value, struct pj_error **err)
+{
+    (void)err;
+    options->modules[options->run.module_count++] = value;
+    return 0;
+}
+
+static int apply_format(struct pj_cli_options *options, const char *value, struct pj_error **err)
+{
+    if (strcmp(value, "table") == 0)
+        options->format = PJ_CLI_TABLE;
+    else if (strcmp(value, "json") == 0)
+        options->format = PJ_CLI_JSON;
+    else
+        return pj_error_set(err, PJ_ERROR_USAGE, "--format %s: it is table or json", value);
+    return 0;
+}
+
+static int apply_workers(struct pj_cli_options *options, const char *value, struct pj_error **err)
+{
+    uint64_t workers;
+    if (!pj_text_to_u64(value, 256, &workers) || workers == 0)
+        return pj_error_set(err, PJ_ERROR_USAGE, "-j %s: the number of workers is 1 to 256", value);
+    options->run.workers = (unsigned)workers;
+    return 0;
+}
+
+/* Whole seconds, at most a year; `minimum` 1 where 0 would make no sense. */
+static int seconds_to_ms(const char *name, const char *value, uint64_t minimum, double *ret_ms,
+                         struct pj_error **err)
+{
+    enum { YEAR = 366 * 86400 };
+    uint64_t seconds;
+    if (!pj_text_to_u64(value, YEAR, &seconds) || seconds < minimum)
+        return pj_error_set(err, PJ_ERROR_USAGE, "--%s %s: it is a whole number of seconds, %d to %d", name,
+                            value, (int)minimum, YEAR);
+    *ret_ms = (double)seconds * 1e3;
+    return 0;
+}
+
+static int apply_timeout(struct pj_cli_options *options, const char *value, struct pj_error **err)
+{
+    return seconds_to_ms("timeout", value, 1, &options->run.timeout_ms, err);
+}
+
+static int apply_deadline(struct pj_cli_options *options, const char *value, struct pj_error **err)
+{
+    return seconds_to_ms("deadline", value, 1, &options->run.deadline_ms, err);
+}
+
+static int apply_wait(struct pj_cli_options *options, const char *value, struct pj_error **err)
+{
+    return seconds_to_ms("wait", value, 0, &options->run.lock_wait_ms, err);
+}
+
+static int apply_no_receipt(struct pj_cli_options *options, const char *value, struct pj_error **err)
+{
+    (void)value, (void)err;
+    options->run.no_receipt = true;
+    return 0;
+}
+
+static int apply_evict(struct pj_cli_options *options, const char *value, struct pj_error **err)
+{
+    (void)value, (void)err;
+    options->run.evict = true;
+    return 0;
+}
+
+static int apply_quiet(struct pj_cli_options *options, const char *value, struct pj_error **err)
+{
+    (void)value, (void)err;
+    options->quiet = true;
+    return 0;
+}
+
+static int apply_verbose(struct pj_cli_options *options, const char *value, struct pj_error **err)
+{
+    (void)value, (void)err;
+    options->verbose = true;
+    return 0;
+}
+
+static int apply_help(struct pj_cli_options *options, const char *value, struct pj_error **err)
+{
+    (void)value, (void)err;
+    options->help = true;
+    return 0;
+}
+
+static const struct option_info option_table[] = {
+    {"cache", 0, "DIR", ALL, "the compute cache (else the manifest's, else the driver's own rule)",
+     apply_cache},
+    {"driver", 0, "PATH", ALL, "another libcuda.so.1 (or PREJIT_DRIVER)", apply_driver},
+    {"target", 't', "ARCH", ALL,
+     "native, sm_90, sm_80..sm_90, hopper, all: instead of the manifest's; repeatable", apply_target},
+    {"module", 'm', "NAME", ALL, "only this module; repeatable", apply_module},
+    {"format", 0, "FORMAT", ALL, "table (default) or json", apply_format},
+    {"jobs", 'j', "N", WARM, "compile workers (default: by cores, memory and modules)", apply_workers},
+    {"timeout", 0, "SECONDS", WARM, "give up on one module after this long (default 3600)", apply_timeout},
+    {"deadline", 0, "SECONDS", WARM | VERIFY, "end the run after this long; what is done stays done",
+     apply_deadline},
+    {"wait", 0, "SECONDS", WARM, "wait for another prejit on this cache (default 600; 0 leaves at once)",
+     apply_wait},
+    {"evict", 0, NULL, WARM, "let entries of this driver go where room is short", apply_evict},
+    {"no-receipt", 0, NULL, ALL, "neither read nor write the receipt", apply_no_receipt},
+    {"quiet", 'q', NULL, ALL, "the last line only", apply_quiet},
+    {"verbose", 'v', NULL, ALL, "every job, with entries and witnesses", apply_verbose},
+    {"help", 'h', NULL, ALL, "this text", apply_help},
+};
+
+static unsigned command_bit(const struct pj_command *command)
+{
+    return command == &pj_command_warm ? WARM : command == &pj_command_verify ? VERIFY : PLAN;
+}
+
+enum { FIRST_LONG = 256 };
+
+static size_t build_getopt(const struct pj_command *command, struct option *long_options, char *letters)
+{
+    size_t count = 0;
+    char *letter = letters;
+    *letter++ = ':'; /* a missing argument is told from an unknown option */
+    for (size_t i = 0; i < PJ_COUNT(option_table); i++) {
+        const struct option_info *info = &option_table[i];
+        if (!(info->commands & command_bit(command)))
+            continue;
+        long_options[count++] = (struct option){.name = info->name,
+                                                .has_arg = info->argument ? required_argument : no_argument,
+                                                .val = FIRST_LONG + (int)i};
+        if (info->letter) {
+            *letter++ = info->letter;
+            if (info->argument)
+                *letter++ = ':';
+        }
+    }
+    *letter = '\0';
+    return count;
+}
+
+static const struct option_info *find_option(int value)
+{
+    if (value >= FIRST_LONG)
+        return &option_table[value - FIRST_LONG];
+    for (size_t i = 0; i < PJ_COUNT(option_table); i++) {
+        if (option_table[i].letter == value)
+            return &option_table[i];
+    }
+    return NULL;
+}
+
+static int unknown_option(const struct pj_command *command, const char *given, struct pj_error **err)
+{
+    const char *names[PJ_COUNT(option_table)];
+    size_t count = 0;
+    bool elsewhere = false;
+    const char *name = given + strspn(given, "-");
+    char bare[64];
+    (void)snprintf(bare, sizeof bare, "%.*s", (int)strcspn(name, "="), name);
+    for (size_t i = 0; i < PJ_COUNT(option_table); i++) {
+        if (option_table[i].commands & command_bit(command))
+            names[count++] = option_table[i].name;
+        else
+            elsewhere |= strcmp(option_table[i].name, bare) == 0;
+    }
+    const char *suggestion = elsewhere ? NULL : pj_text_suggest(bare, names, count);
+    return pj_error_set(err, PJ_ERROR_USAGE, "%s has no option '%s'%s%s%s; see: prejit %s --help",
+                        command->name, given, suggestion ? "; did you mean '--" : "",
+                        suggestion ? suggestion : "", suggestion ? "'?" : "", command->name);
+}
+
+static int parse(const struct pj_command *command, int count, char **arguments,
+                 struct pj_cli_options *options, struct pj_error **err)
+{
+    struct option long_options[PJ_COUNT(option_table) + 1] = {0};
+    char letters[2 * PJ_COUNT(option_table) + 2];
+    (void)build_getopt(command, long_options, letters);
+    optind = 1;
+    opterr = 0;
+    for (;;) {
+        int at = optind;
+        int value = getopt_long(count, arguments, letters, long_options, NULL);
+        if (value < 0)
+            break;
+        if (value == '?') {
+            char letter[3] = {'-', (char)optopt, '\0'};
+            bool is_long = arguments[at] && strncmp(arguments[at], "--", 2) == 0;
+            return unknown_option(command, is_long || optopt == 0 ? arguments[optind - 1] : letter, err);
+        }
+        if (value == ':')
+            return pj_error_set(err, PJ_ERROR_USAGE, "%s needs a value; see: prejit %s --help",
+                                arguments[optind - 1], command->name);
+        int r = find_option(value)->apply(options, optarg, err);
+        if (r < 0)
+            return r;
+    }
+    if (options->help)
+        return 0;
+    if (optind == count)
+        return pj_error_set(err, PJ_ERROR_USAGE, "%s needs a manifest; see: prejit %s --help", command->name,
+                            command->name);
+    if (optind + 1 < count)
+        return pj_error_set(err, PJ_ERROR_USAGE, "%s takes one manifest, '%s' is a second one", command->name,
+                            arguments[optind + 1]);
+    options->run.manifest = arguments[optind];
+    return 0;
+}
+
+int pj_cli_options_parse(const struct pj_command *command, int count, char **arguments,
+                         struct pj_cli_options *ret_options, struct pj_error **err)
+{
+    struct pj_cli_options options = {.run = {.lock_wait_ms = 600e3, .interrupt_fd = -1}};
+    options.targets = calloc((size_t)count + 1, sizeof *options.targets);
+    options.modules = calloc((size_t)count + 1, sizeof *options.modules);
+    const char *driver = secure_getenv("PREJIT_DRIVER");
+    int r = !options.targets || !options.modules ? pj_error_no_memory(err) : 0;
+    if (r == 0 && driver && *driver)
+        r = apply_driver(&options, driver, err);
+    if (r == 0)
+        r = parse(command, count, arguments, &options, err);
+    if (r < 0) {
+        pj_cli_options_free(&options);
+        return r;
+    }
+    options.run.targets = options.targets;
+    options.run.modules = options.modules;
+    *ret_options = options;
+    return 0;
+}
+
+void pj_cli_options_help(const struct pj_command *command, struct pj_buffer *text)
+{
+    pj_buffer_printf(text, "usage: prejit %s [options] %s\n\n%s\n\n", command->name, command->arguments,
+                     command->description);
+    for (size_t i = 0; i < PJ_COUNT(option_table); i++) {
+        const struct option_info *info = &option_table[i];
+        char left[64];
+        if (!(info->commands & command_bit(command)))
+            continue;
+        char letter[5] = "    ";
+        if (info->letter)
+            (void)snprintf(letter, sizeof letter, "-%c, ", info->letter);
+        (void)snprintf(left, sizeof left, "%s--%s%s%s", letter, info->name, info->argument ? " " : "",
+                       info->argument ? info->argument : "");
+        pj_buffer_printf(text, "  %-26s %s\n", left, info->help);
+    }
+    pj_buffer_puts(
+        text,
+        "\nMANIFEST is a YAML file, or - for standard input; what goes into it: prejit --help manifest\n");
+}
+
+void pj_cli_options_free(struct pj_cli_options *options)
+{
+    free(options->targets);
+    free(options->modules);
+    free(options->driver);
+    *options = (struct pj_cli_options){0};
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Unbuffered output by write(2). */
+#include "cli/output.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buffer.h"
+
+bool pj_cli_write(int fd, const char *text, size_t size)
+{
+    while (size > 0) {
+        ssize_t put = write(fd, text, size);
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put < 0 && errno == EAGAIN) { /* somebody made the terminal non-blocking */
+            struct pollfd wait = {.fd = fd, .events = POLLOUT};
+            (void)poll(&wait, 1, -1);
+            continue;
+        }
+        if (put <= 0)
+            return false;
+        text += put;
+        size -= (size_t)put;
+    }
+    return true;
+}
+
+void pj_cli_complain(const char *message)
+{
+    PJ_CLEANUP_BUFFER struct pj_buffer text = {0};
+    pj_buffer_printf(&text, "prejit: %s\n", message);
+    if (text.failed)
+        (void)pj_cli_write(STDERR_FILENO, message, strlen(message));
+    else
+        (void)pj_cli_write(STDERR_FILENO, text.data, text.size);
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of the compile phase share. */
+#ifndef PREJIT_SESSION_COMPILE_PRIVATE_H
+#define PREJIT_SESSION_COMPILE_PRIVATE_H
+
+#include "session/compile.h"
+
+/** Takes in what a worker said about the job it loaded. */
+int pj_compile_take_result(struct pj_compile *compile, struct pj_compile_seat *seat,
+                           const struct pj_wire_loaded *loaded, struct pj_error **err);
+
+/** A worker died while it loaded `job`: once more alone, or the verdict. */
+int pj_compile_blame(struct pj_compile *compile, size_t job, const struct pj_death *death,
+                     struct pj_error **err);
+
+/** Queues `job` to be tried once more, alone. */
+void pj_compile_again(struct pj_compile *compile, size_t job);
+
+/** Tells the observer that a job is finished. */
+void pj_compile_tell(const struct pj_compile *compile, size_t job, const char *outcome, bool attention);
+
+#endif

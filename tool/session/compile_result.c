@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a compile worker's answer, or its death, means for the job; and the way of entries into the cache. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "session/compile_private.h"
+#include "session/machine.h"
+#include "session/outcome.h"
+
+void pj_compile_tell(const struct pj_compile *compile, size_t job, const char *outcome, bool attention)
+{
+    const struct pj_observer *observer = &compile->session->options->observer;
+    const struct pj_job *of = &compile->session->plan->jobs[job];
+    if (observer->finished)
+        observer->finished(observer->context, job, of->id, of->image->size_bytes, outcome, attention);
+}
+
+void pj_compile_again(struct pj_compile *compile, size_t job)
+{
+    const struct pj_observer *observer = &compile->session->options->observer;
+    compile->session->outcomes[job].stage = PJ_STAGE_WAITING;
+    compile->alone[compile->alone_count++] = job;
+    if (observer->requeued)
+        observer->requeued(observer->context, job);
+}
+
+static int fail(struct pj_compile *compile, size_t job, enum pj_verdict verdict, const char *code,
+                const char *reason, struct pj_error **err)
+{
+    const char *copy = pj_arena_strdup(&compile->session->arena, reason);
+    if (!copy)
+        return pj_error_no_memory(err);
+    pj_outcome_fail(&compile->session->outcomes[job], verdict, code, copy);
+    PJ_CLEANUP_BUFFER struct pj_buffer text = {0};
+    pj_buffer_printf(&text, "%s: %s", pj_verdict_name(verdict), copy);
+    pj_compile_tell(compile, job, pj_buffer_text(&text), true);
+    return 0;
+}
+
+int pj_compile_blame(struct pj_compile *compile, size_t job, const struct pj_death *death,
+                     struct pj_error **err)
+{
+    struct pj_outcome *outcome = &compile->session->outcomes[job];
+    if (death->cause == PJ_DEATH_TIMED_OUT)
+        return fail(compile, job, PJ_VERDICT_TIMED_OUT, "timed-out", death->text, err);
+    if (outcome->attempts++ == 0) {
+        pj_compile_again(compile, job);
+        return 0;
+    }
+    return death->cause == PJ_DEATH_OUT_OF_MEMORY
+               ? fail(compile, job, PJ_VERDICT_OUT_OF_MEMORY, "out-of-memory", death->text, err)
+               : fail(compile, job, PJ_VERDICT_CRASHED, "crashed", death->text, err);
+}
+
+/* The entry of this job among those that are new in the private cache: the predicted one, else the only one.
+ */
+static bool pick_entry(const struct pj_wire_loaded *loaded, const struct pj_job *job, uint64_t *ret_hash)
+{
+    for (uint32_t i = 0; i < loaded->entry_count; i++) {
+        uint64_t hash;
+        if (pj_entry_path_read(loaded->entries[i].path, &hash) &&
+            (loaded->entry_count == 1 || (job->has_name && hash == job->entry_hash))) {
+            *ret_hash = hash;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A first try that died behind the store left its entry; the second one hits it and makes no new one. */
+static bool was_stored_before(const struct pj_compile *compile, const struct pj_compile_seat *seat,
+                              const struct pj_job *job)
+{
+    char path[PJ_ENTRY_PATH_TEXT];
+    struct stat status;
+    PJ_CLEANUP_FREE char *full =
+        job->has_name ? pj_path_join(seat->folder_path, pj_entry_path(job->entry_hash, path)) : NULL;
+    return !compile->in_place && full && stat(full, &status) == 0 && status.st_size > PJ_ENTRY_HEADER_BYTES;
+}
+
+static int take_refusal(struct pj_compile *compile, size_t job, const struct pj_wire_loaded *loaded,
+                        struct pj_error **err)
+{
+    enum { OUT_OF_MEMORY = 2, JIT_COMPILER_NOT_FOUND = 221 };
+    struct pj_outcome *outcome = &compile->session->outcomes[job];
+    PJ_CLEANUP_BUFFER struct pj_buffer reason = {0};
+    size_t first_line = strcspn(loaded->log, "\n");
+    if (loaded->result == JIT_COMPILER_NOT_FOUND && outcome->attempts++ == 0) {
+        pj_compile_again(compile, job); /* seen in one start of ten where many start at once */
+        return 0;
+    }
+    pj_buffer_puts(&reason, loaded->result == 0 ? "the driver refused it" : loaded->result_name);
+    if (loaded->result == JIT_COMPILER_NOT_FOUND)
+        pj_buffer_puts(&reason, ": libnvidia-ptxjitcompiler.so.1 of the driver's version is missing");
+    if (first_line > 0)
+        pj_buffer_printf(&reason, ": %.*s", (int)first_line, loaded->log);
+    if (reason.failed)
+        return pj_error_no_memory(err);
+    return loaded->result == OUT_OF_MEMORY
+               ? fail(compile, job, PJ_VERDICT_OUT_OF_MEMORY, "out-of-memory", pj_buffer_text(&reason), err)
+               : fail(compile, job, PJ_VERDICT_REJECTED, "refused-by-driver", pj_buffer_text(&reason), err);
+}
+
+static int take_probe(struct pj_compile *compile, struct pj_compile_seat *seat,
+                      const struct pj_wire_loaded *loaded, struct pj_error **err)
+{
+    struct pj_session *session = compile->session;
+    compile->probe_running = false;
+    if (loaded->entry_count == 0 && compile->probe_attempts < 2) {
+        compile->probe_wanted = true; /* nothing was stored: once more before the format is called unknown */
+        return 0;
+    }
+    if (loaded->entry_count != 1) {
+        session->format = PJ_FORMAT_OTHER;
+        return 0;
+    }
+    int r = pj_probe_learn(session, &compile->probe, seat->folder_path, loaded->entries[0].path,
+                           session->machine.device_arch[0], err);
+    if (r < 0 || session->format != PJ_FORMAT_KNOWN || !session->outcomes)
+        return r;
+    return pj_compile_find_present(compile, err);
+}
+
+static void note_times(struct pj_outcome *outcome, const struct pj_wire_loaded *loaded)
+{
+    double ms = loaded->has_wall_ms && loaded->wall_ms > 0 ? loaded->wall_ms : loaded->call_ms;
+    outcome->has_compile_ms = outcome->has_cold_ms = true;
+    outcome->compile_ms = outcome->cold_ms = ms;
+    outcome->cold_from_receipt = false;
+    outcome->peak_rss_bytes = loaded->peak_rss_bytes;
+}
+
+static int take_success(struct pj_compile *compile, struct pj_compile_seat *seat, size_t job,
+                        const struct pj_wire_loaded *loaded, bool has_entry, uint64_t hash)
+{
+    struct pj_outcome *outcome = &compile->session->outcomes[job];
+    char took[PJ_DURATION_TEXT], text[64];
+    note_times(outcome, loaded);
+    outcome->origin = outcome->origin == PJ_ORIGIN_COMPILED ? PJ_ORIGIN_REPAIRED : PJ_ORIGIN_COMPILED;
+    outcome->stage = compile->in_place ? PJ_STAGE_PRESENT : PJ_STAGE_COMPILED;
+    if (has_entry) {
+        outcome->has_entry = true;
+        outcome->entry_hash = hash;
+        outcome->folder = seat->folder;
+        if (compile->ready_since_ms <= 0)
+            compile->ready_since_ms = pj_clock_ms();
+    }
+    (void)snprintf(text, sizeof text, "compiled in %s", pj_text_from_ms(outcome->compile_ms, took));
+    pj_compile_tell(compile, job, text, false);
+    return 0;
+}
+
+int pj_compile_take_result(struct pj_compile *compile, struct pj_compile_seat *seat,
+                           const struct pj_wire_loaded *loaded, struct pj_error **err)
+{
+    struct pj_session *session = compile->session;
+    if (loaded->file_count > 0) {
+        int r = pj_machine_files(session, loaded->files, loaded->file_count, err);
+        if (r < 0)
+            return r;
+    }
+    if (loaded->job == PJ_PROBE_JOB)
+        return take_probe(compile, seat, loaded, err);
+    size_t job = (size_t)loaded->job;
+    struct pj_outcome *outcome = &session->outcomes[job];
+    compile->running--;
+    session->phases.has_compile = true;
+    session->phases.compile_ms = pj_clock_ms() - compile->begin_ms;
+    if (loaded->image_changed)
+        return fail(compile, job, PJ_VERDICT_REJECTED, "image-changed",
+                    "the file changed while prejit was working on it; run again", err);
+    if (loaded->log[0] != '\0') {
+        outcome->log = pj_arena_strdup(&session->arena, loaded->log);
+        if (!outcome->log)
+            return pj_error_no_memory(err);
+    }
+    uint64_t hash = session->plan->jobs[job].entry_hash;
+    bool stored = pick_entry(loaded, &session->plan->jobs[job], &hash) ||
+                  was_stored_before(compile, seat, &session->plan->jobs[job]);
+    if (stored || (compile->in_place && !loaded->refused))
+        return take_success(compile, seat, job, loaded, stored, hash);
+    if (loaded->refused)
+        return take_refusal(compile, job, loaded, err);
+    if (outcome->attempts++ == 0) {
+        pj_compile_again(compile, job);
+        return 0;
+    }
+    return fail(compile, job, PJ_VERDICT_LOST, "not-stored",
+                "the driver compiled it without an error and stored nothing; is the disk full?", err);
+}

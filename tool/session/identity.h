@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What tells whether a receipt still speaks of this machine, this driver and this request, without opening a
+ * driver. */
+#ifndef PREJIT_SESSION_IDENTITY_H
+#define PREJIT_SESSION_IDENTITY_H
+
+#include "session/session.h"
+
+/** Fills session->now with all that can be known without the driver. */
+int pj_identity_now(struct pj_session *session, struct pj_error **err);
+
+/** Compares session->receipt with now: sets same_driver, same_gpus and same_request. */
+void pj_identity_compare(struct pj_session *session);
+
+#endif

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Outcomes: started from the plan, failed, judged. */
+#include "session/outcome.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/memory.h"
+#include "image/cubin.h"
+
+void pj_outcome_from_plan(struct pj_outcome *outcome, const struct pj_job *job)
+{
+    *outcome = (struct pj_outcome){.reason_code = job->reason_code, .reason = job->reason};
+    outcome->has_entry = job->has_name;
+    outcome->entry_hash = job->entry_hash;
+    if (job->fate == PJ_JOB_OPEN)
+        return;
+    pj_outcome_fail(outcome, job->fate == PJ_JOB_REJECTED ? PJ_VERDICT_REJECTED : PJ_VERDICT_INCOMPATIBLE,
+                    job->reason_code, job->reason);
+}
+
+void pj_outcome_fail(struct pj_outcome *outcome, enum pj_verdict verdict, const char *reason_code,
+                     const char *reason)
+{
+    outcome->stage = PJ_STAGE_FAILED;
+    outcome->verdict = verdict;
+    outcome->reason_code = reason_code;
+    outcome->reason = reason;
+}
+
+bool pj_outcome_is_open(const struct pj_outcome *outcome)
+{
+    return outcome->stage != PJ_STAGE_FAILED && outcome->stage != PJ_STAGE_CARRIED &&
+           outcome->verdict == PJ_VERDICT_NONE;
+}
+
+void pj_outcome_forget_evidence(struct pj_outcome *outcome)
+{
+    bool listed = outcome->evidence.entry_listed_before;
+    enum pj_witness present = outcome->evidence.entry_present;
+    outcome->evidence = (struct pj_evidence){.entry_listed_before = listed, .entry_present = present};
+    outcome->warm.count = 0;
+    outcome->verdict = PJ_VERDICT_NONE;
+    outcome->reason_code = outcome->reason = NULL;
+}
+
+void pj_job_to_load(const struct pj_job *job, uint64_t number, enum pj_wire_method method,
+                    uint32_t jit_target, struct pj_wire_load *ret_load)
+{
+    *ret_load = (struct pj_wire_load){
+        .job = number,
+        .method = method,
+        .target = jit_target,
+        .image_bytes = job->image->size_bytes,
+        .image_sha256 = job->image->sha256,
+    };
+    for (unsigned i = 0; i < PJ_JIT_OPTION_COUNT; i++) {
+        if (job->options.given & (1u << i)) {
+            ret_load->options[ret_load->option_count++] =
+                (struct pj_wire_option){.option = pj_jit_option_info((enum pj_jit_option)i)->cuda_option,
+                                        .value = job->options.values[i]};
+        }
+    }
+}
+
+int pj_check_payload(const void *payload, size_t size, uint16_t arch_number, struct pj_error **err)
+{
+    struct pj_cubin cubin;
+    int r = pj_cubin_read(payload, size, &cubin, err);
+    if (r < 0)
+        return r;
+    if (cubin.arch_number != arch_number)
+        return pj_error_set(err, PJ_ERROR_FORMAT, "it holds code for sm_%u under the key of sm_%u",
+                            cubin.arch_number, arch_number);
+    return 0;
+}
+
+int pj_outcome_check_entry(struct pj_session *session, size_t job, int cache_fd,
+                           enum pj_entry_state *ret_state, struct pj_error **err)
+{
+    struct pj_outcome *outcome = &session->outcomes[job];
+    char stamp[PJ_STAMP_MAX + 1], path[PJ_ENTRY_PATH_TEXT];
+    PJ_CLEANUP_FREE char *message = NULL;
+    *ret_state = PJ_ENTRY_ABSENT;
+    if (!outcome->has_entry || cache_fd < 0)
+        return 0;
+    int r = pj_entry_check(cache_fd, outcome->entry_hash, pj_check_payload, ret_state, stamp, &message, err);
+    if (r < 0)
+        return r;
+    outcome->evidence.entry_present = *ret_state == PJ_ENTRY_SOUND ? PJ_WITNESS_YES : PJ_WITNESS_NO;
+    struct stat status;
+    if (*ret_state == PJ_ENTRY_SOUND &&
+        fstatat(cache_fd, pj_entry_path(outcome->entry_hash, path), &status, AT_SYMLINK_NOFOLLOW) == 0) {
+        outcome->entry_file_bytes = (uint64_t)status.st_size;
+        outcome->entry_mtime_seconds = status.st_mtim.tv_sec;
+    }
+    return 0;
+}
+
+/* What each reason code of a judgement means, for people. */
+static const struct {
+    const char *code, *text;
+} reason_texts[] = {
+    {"control-failed",
+     "a module that nobody ever compiled loaded too, so a hit proves nothing with this driver"},
+    {"control-missing", "the load that must fail was not made"},
+    {"entry-unusable", "the entry is there and the driver cannot load it"},
+    {"evicted", "entry deleted"},
+    {"entry-absent", "no entry in the cache"},
+    {"not-found-by-driver", "the driver did not find it in this cache"},
+    {"gpu-memory", "out of GPU memory"},
+    {"no-context", "no context could be made on the GPU"},
+    {"unexpected-answer", "the driver gave an answer that proves neither hit nor miss"},
+    {"not-tried", "not tried"},
+    {"wall-time-not-zero", "the driver reported compile time although JIT was disabled"},
+    {"entry-unsound", "the driver loads it, but the entry file is damaged or for another architecture"},
+};
+
+static const char *reason_text(const char *code)
+{
+    for (size_t i = 0; i < PJ_COUNT(reason_texts); i++) {
+        if (strcmp(reason_texts[i].code, code) == 0)
+            return reason_texts[i].text;
+    }
+    return code;
+}
+
+static int check_thresholds(struct pj_session *session, struct pj_outcome *outcome, struct pj_error **err)
+{
+    const struct pj_manifest *manifest = session->manifest;
+    double median, minimum, maximum;
+    if (outcome->verdict != PJ_VERDICT_PROVEN ||
+        !pj_samples_summary(&outcome->warm, &median, &minimum, &maximum))
+        return 0;
+    if (outcome->has_cold_ms && outcome->cold_ms > 0)
+        outcome->witnesses.faster = median < outcome->cold_ms ? PJ_WITNESS_YES : PJ_WITNESS_NO;
+    const char *reason = NULL;
+    if (manifest->has_max_warm_ms && median > manifest->max_warm_ms)
+        reason = pj_arena_printf(&session->arena, "a warm load took %.1f ms, the manifest allows %.1f ms",
+                                 median, manifest->max_warm_ms);
+    else if (manifest->has_min_speedup && outcome->has_cold_ms &&
+             outcome->cold_ms < manifest->min_speedup * median)
+        reason = pj_arena_printf(
+            &session->arena, "a warm load was %.1f times as fast as the compile, the manifest asks for %.1f",
+            outcome->cold_ms / median, manifest->min_speedup);
+    else
+        return 0;
+    if (!reason)
+        return pj_error_no_memory(err);
+    outcome->slow = true;
+    outcome->reason_code = "slower-than-asked";
+    outcome->reason = reason;
+    return 0;
+}
+
+int pj_outcome_judge(struct pj_session *session, size_t job, struct pj_error **err)
+{
+    struct pj_outcome *outcome = &session->outcomes[job];
+    struct pj_judgement judgement;
+    pj_judge(&outcome->evidence, &judgement);
+    outcome->verdict = judgement.verdict;
+    outcome->passing = judgement.passing;
+    outcome->witnesses = judgement.witnesses;
+    if (judgement.reason_code) {
+        /* What the driver itself said is worth more than our own words; it was put into `reason` with its
+         * code. */
+        bool told = outcome->reason && outcome->reason_code &&
+                    strcmp(outcome->reason_code, judgement.reason_code) == 0;
+        outcome->reason_code = judgement.reason_code;
+        if (!told)
+            outcome->reason = reason_text(judgement.reason_code);
+    }
+    return check_thresholds(session, outcome, err);
+}

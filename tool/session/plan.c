@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Shows the jobs without opening a driver. */
+#include "base/file.h"
+#include "session/outcome.h"
+#include "session/result.h"
+
+/* Which of the named entries lie in the cache already? Sizes alone are looked at here: `verify` is what
+ * proves. */
+static int find_entries(struct pj_session *session, struct pj_error **err)
+{
+    struct pj_snapshot snapshot = {0};
+    int r = pj_snapshot_take(session->location.path, &snapshot, err);
+    for (size_t i = 0; i < session->plan->job_count && r == 0; i++) {
+        const struct pj_job *job = &session->plan->jobs[i];
+        struct pj_outcome *outcome = &session->outcomes[i];
+        if (!job->has_name)
+            continue;
+        const struct pj_snapshot_entry *entry = pj_snapshot_find(&snapshot, job->entry_hash);
+        outcome->has_entry = true;
+        outcome->entry_hash = job->entry_hash;
+        outcome->entry_file_bytes = entry ? entry->size : 0;
+        outcome->origin = entry ? PJ_ORIGIN_REUSED : PJ_ORIGIN_NONE;
+        outcome->witnesses.entry_present = entry ? PJ_WITNESS_YES : PJ_WITNESS_NO;
+    }
+    pj_snapshot_free(&snapshot);
+    return r;
+}
+
+int pj_plan(const struct pj_options *options, struct pj_result **ret_result, struct pj_error **err)
+{
+    PJ_CLEANUP_SESSION struct pj_session *session = NULL;
+    int r = pj_session_open(options, "plan", &session, err);
+    if (r == 0)
+        r = pj_plan_read(session->manifest, &session->selection, &session->plan, err);
+    if (r == 0)
+        r = pj_session_expand(session, err);
+    if (r == 0 && session->format == PJ_FORMAT_KNOWN)
+        r = pj_plan_name(session->plan, session->stamp, err);
+    else if (r == 0)
+        r = pj_session_note(
+            session, err,
+            "entry names are not known: they need the driver's build stamp, which `prejit warm` learns");
+    if (r == 0)
+        r = find_entries(session, err);
+    return r < 0 ? r : pj_result_from_session(&session, ret_result, err);
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Loads and saves the receipt of a cache. */
+#include "session/receipt_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "session/result.h"
+
+enum { RECEIPT_MAX_BYTES = 256 << 20 };
+
+/* Whoever can write the receipt can make prejit say "nothing to do": only this user's and root's word counts.
+ */
+static bool is_trusted(const struct stat *status)
+{
+    return (status->st_uid == geteuid() || status->st_uid == 0) &&
+           (status->st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
+int pj_receipt_load(const char *cache_path, struct pj_receipt **ret_receipt, struct pj_error **err)
+{
+    PJ_CLEANUP_ERROR struct pj_error *problem = NULL;
+    PJ_CLEANUP_BUFFER struct pj_buffer text = {0};
+    PJ_CLEANUP_CLOSE int cache = -1;
+    PJ_CLEANUP_CLOSE int own = -1;
+    PJ_CLEANUP_CLOSE int fd = -1;
+    struct stat status;
+    *ret_receipt = NULL;
+    if (pj_directory_open(AT_FDCWD, cache_path, true, &cache, &problem) < 0 ||
+        pj_directory_open(cache, ".prejit", false, &own, &problem) < 0)
+        return pj_error_code(problem) == PJ_ERROR_NO_MEMORY ? pj_error_no_memory(err) : 0;
+    fd = openat(own, "receipt.json", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (fd < 0 || fstat(fd, &status) != 0 || !S_ISREG(status.st_mode) || !is_trusted(&status))
+        return 0;
+    int r = pj_file_read_fd(fd, "receipt.json", RECEIPT_MAX_BYTES, &text, &problem);
+    if (r == 0)
+        r = pj_receipt_read(pj_buffer_text(&text), text.size, ret_receipt, &problem);
+    if (r == PJ_ERROR_NO_MEMORY)
+        return pj_error_no_memory(err);
+    return 0;
+}
+
+static int fill_jobs(struct pj_session *session, struct pj_receipt *receipt, struct pj_error **err)
+{
+    const struct pj_plan *plan = session->plan;
+    receipt->jobs = pj_arena_calloc(&session->arena, plan->job_count + 1, sizeof *receipt->jobs);
+    if (!receipt->jobs)
+        return pj_error_no_memory(err);
+    receipt->job_count = plan->job_count;
+    for (size_t i = 0; i < plan->job_count; i++) {
+        const struct pj_outcome *outcome = &session->outcomes[i];
+        const struct pj_plan_image *image = plan->jobs[i].image;
+        struct pj_receipt_job *job = &receipt->jobs[i];
+        int r = pj_result_row(session, i, &job->row, err);
+        if (r < 0)
+            return r;
+        job->image = (struct pj_receipt_file){
+            .path = image->path,
+            .device = image->status.st_dev,
+            .inode = image->status.st_ino,
+            .size_bytes = (uint64_t)image->status.st_size,
+            .mtime_seconds = image->status.st_mtim.tv_sec,
+        };
+        job->image_sha256 = image->sha256;
+        job->has_entry = outcome->has_entry && outcome->entry_file_bytes > 0;
+        job->entry_hash = outcome->entry_hash;
+        job->entry_size_bytes = outcome->entry_file_bytes;
+        job->entry_mtime_seconds = outcome->entry_mtime_seconds;
+    }
+    return 0;
+}
+
+int pj_receipt_save(struct pj_session *session, struct pj_error **err)
+{
+    struct pj_receipt receipt = session->now;
+    const struct pj_machine *machine = &session->machine;
+    receipt.driver_files = machine->files;
+    receipt.driver_file_count = machine->file_count;
+    receipt.host.driver_version = machine->driver_version;
+    receipt.host.cuda_version = machine->cuda_version;
+    receipt.host.stamp = session->stamp;
+    receipt.host.devices = machine->devices;
+    receipt.host.device_count = machine->device_count;
+    receipt.cache_format = session->format == PJ_FORMAT_KNOWN ? PJ_CACHE_FORMAT : 0;
+    PJ_CLEANUP_BUFFER struct pj_buffer text = {0};
+    PJ_CLEANUP_CLOSE int own = -1;
+    int r = fill_jobs(session, &receipt, err);
+    if (r == 0)
+        r = pj_receipt_write(&receipt, &text, err);
+    if (r == 0)
+        r = pj_directory_open(pj_store_directory(session->store), ".prejit", false, &own, err);
+    if (r == 0)
+        r = pj_file_replace(own, "receipt.json", pj_buffer_text(&text), text.size, 0644, err);
+    return r < 0 ? pj_error_wrap(err, r, "writing the receipt of %s", session->location.path) : 0;
+}

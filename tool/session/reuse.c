@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Compares the receipt with the files it speaks of. */
+#include "session/reuse.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/file.h"
+#include "base/memory.h"
+#include "session/outcome.h"
+
+#define IMAGE_MAX_BYTES (UINT64_C(1) << 30)
+
+/* The same size and time is the same file; another time is looked into before anything is called changed,
+ * because copies and image layers keep bytes, not times. */
+static int same_image(const struct pj_receipt_job *job, bool *ret_same, struct pj_error **err)
+{
+    struct stat status;
+    *ret_same = false;
+    if (stat(job->image.path, &status) != 0 || !S_ISREG(status.st_mode) ||
+        (uint64_t)status.st_size != job->image.size_bytes)
+        return 0;
+    if (status.st_mtim.tv_sec == job->image.mtime_seconds && status.st_ino == job->image.inode) {
+        *ret_same = true;
+        return 0;
+    }
+    PJ_CLEANUP_BUFFER struct pj_buffer bytes = {0};
+    PJ_CLEANUP_ERROR struct pj_error *problem = NULL;
+    if (pj_file_read(AT_FDCWD, job->image.path, IMAGE_MAX_BYTES, &bytes, &problem) < 0)
+        return pj_error_code(problem) == PJ_ERROR_NO_MEMORY ? pj_error_no_memory(err) : 0;
+    struct pj_sha256 digest;
+    pj_sha256_of(pj_buffer_text(&bytes), bytes.size, &digest);
+    *ret_same = memcmp(&digest, &job->image_sha256, sizeof digest) == 0;
+    return 0;
+}
+
+/* Listed, of the same size, and of the same time or else sound. */
+static int same_entry(const struct pj_receipt_job *job, const struct pj_snapshot *snapshot, int cache_fd,
+                      bool *ret_same, struct pj_error **err)
+{
+    const struct pj_snapshot_entry *entry =
+        job->has_entry ? pj_snapshot_find(snapshot, job->entry_hash) : NULL;
+    *ret_same = false;
+    if (!entry || entry->index_position == PJ_NOT_LISTED || entry->size != job->entry_size_bytes)
+        return 0;
+    if (entry->mtime_seconds == job->entry_mtime_seconds) {
+        *ret_same = true;
+        return 0;
+    }
+    enum pj_entry_state state;
+    char stamp[PJ_STAMP_MAX + 1];
+    PJ_CLEANUP_FREE char *message = NULL;
+    int r = pj_entry_check(cache_fd, job->entry_hash, pj_check_payload, &state, stamp, &message, err);
+    if (r == 0)
+        *ret_same = state == PJ_ENTRY_SOUND;
+    return r;
+}
+
+static int compare_jobs_by_image(const void *a, const void *b)
+{
+    const struct pj_receipt_job *x = *(const struct pj_receipt_job *const *)a;
+    const struct pj_receipt_job *y = *(const struct pj_receipt_job *const *)b;
+    return strcmp(x->image.path, y->image.path);
+}
+
+static int compare_paths(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Do the manifest's modules name exactly the receipt's images? A glob may give other files than it did. */
+static int same_modules(const struct pj_session *session, struct pj_receipt_job *const *sorted,
+                        bool *ret_same, struct pj_error **err)
+{
+    const struct pj_manifest *manifest = session->manifest;
+    const struct pj_receipt *receipt = session->receipt;
+    PJ_CLEANUP_FREE const char **paths = calloc(manifest->module_count + 1, sizeof *paths);
+    if (!paths)
+        return pj_error_no_memory(err);
+    size_t count = 0;
+    for (size_t i = 0; i < manifest->module_count; i++) {
+        if (pj_plan_selects(&session->selection, &manifest->modules[i]))
+            paths[count++] = manifest->modules[i].path;
+    }
+    qsort(paths, count, sizeof *paths, compare_paths);
+    size_t i = 0, k = 0;
+    while (i < count && k < receipt->job_count && strcmp(paths[i], sorted[k]->image.path) == 0) {
+        const char *path = paths[i];
+        while (i < count && strcmp(paths[i], path) == 0)
+            i++;
+        while (k < receipt->job_count && strcmp(sorted[k]->image.path, path) == 0)
+            k++;
+    }
+    *ret_same = i == count && k == receipt->job_count;
+    return 0;
+}
+
+/* Every image once, however many jobs it has. */
+static int all_images_same(const struct pj_session *session, bool *ret_same, struct pj_error **err)
+{
+    const struct pj_receipt *receipt = session->receipt;
+    PJ_CLEANUP_FREE struct pj_receipt_job **sorted = calloc(receipt->job_count + 1, sizeof *sorted);
+    if (!sorted)
+        return pj_error_no_memory(err);
+    for (size_t i = 0; i < receipt->job_count; i++)
+        sorted[i] = &receipt->jobs[i];
+    qsort(sorted, receipt->job_count, sizeof *sorted, compare_jobs_by_image);
+    int r = same_modules(session, sorted, ret_same, err);
+    if (r < 0)
+        return r;
+    for (size_t i = 0; i < receipt->job_count && *ret_same; i++) {
+        if (i > 0 && strcmp(sorted[i]->image.path, sorted[i - 1]->image.path) == 0)
+            continue;
+        r = same_image(sorted[i], ret_same, err);
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
+static bool is_settled(const struct pj_report_job *row)
+{
+    return row->verdict == PJ_VERDICT_PROVEN || row->verdict == PJ_VERDICT_SKIPPED;
+}
+
+static int all_entries_same(const struct pj_session *session, bool *ret_same, struct pj_error **err)
+{
+    const struct pj_receipt *receipt = session->receipt;
+    struct pj_snapshot snapshot = {0};
+    int r = pj_snapshot_take(session->location.path, &snapshot, err);
+    if (r < 0)
+        return r;
+    PJ_CLEANUP_CLOSE int cache_fd = -1;
+    PJ_CLEANUP_ERROR struct pj_error *ignored = NULL;
+    *ret_same = snapshot.exists && snapshot.index_state == PJ_INDEX_VALID &&
+                pj_directory_open(AT_FDCWD, session->location.path, true, &cache_fd, &ignored) == 0;
+    for (size_t i = 0; i < receipt->job_count && *ret_same && r == 0; i++)
+        r = same_entry(&receipt->jobs[i], &snapshot, cache_fd, ret_same, err);
+    pj_snapshot_free(&snapshot);
+    return r;
+}
+
+int pj_reuse_everything(struct pj_session *session, bool *ret_nothing_to_do, struct pj_error **err)
+{
+    const struct pj_receipt *receipt = session->receipt;
+    *ret_nothing_to_do = false;
+    if (!receipt || receipt->job_count == 0 || !session->same_driver || !session->same_gpus ||
+        !session->same_request)
+        return 0;
+    for (size_t i = 0; i < receipt->job_count; i++) {
+        if (!is_settled(&receipt->jobs[i].row))
+            return 0;
+    }
+    bool same = false;
+    int r = all_images_same(session, &same, err);
+    if (r == 0 && same)
+        r = all_entries_same(session, &same, err);
+    if (r == 0)
+        *ret_nothing_to_do = same;
+    return r;
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+    const struct pj_receipt_job *x = *(const struct pj_receipt_job *const *)a;
+    const struct pj_receipt_job *y = *(const struct pj_receipt_job *const *)b;
+    return strcmp(x->row.id, y->row.id);
+}
+
+static int find_by_id(const void *key, const void *item)
+{
+    return strcmp(key, (*(const struct pj_receipt_job *const *)item)->row.id);
+}
+
+static void carry(struct pj_outcome *outcome, const struct pj_receipt_job *job)
+{
+    outcome->stage = PJ_STAGE_CARRIED;
+    outcome->verdict = PJ_VERDICT_PROVEN;
+    outcome->slow = job->row.slow;
+    outcome->reason_code = job->row.reason_code;
+    outcome->reason = job->row.reason;
+    outcome->origin = PJ_ORIGIN_REUSED;
+    outcome->has_entry = true;
+    outcome->entry_hash = job->entry_hash;
+    outcome->entry_file_bytes = job->entry_size_bytes;
+    outcome->entry_mtime_seconds = job->entry_mtime_seconds;
+    outcome->has_cold_ms = job->row.has_cold_ms;
+    outcome->cold_ms = job->row.cold_ms;
+    outcome->cold_from_receipt = true;
+    outcome->warm = job->row.warm;
+    outcome->witnesses = job->row.witnesses;
+}
+
+/* What is known of a job's compile from an earlier run stays worth telling, even where the proof is made
+ * anew. */
+static void remember_cold(struct pj_outcome *outcome, const struct pj_receipt_job *job)
+{
+    if (!job->row.has_cold_ms || outcome->stage == PJ_STAGE_FAILED)
+        return;
+    outcome->has_cold_ms = true;
+    outcome->cold_ms = job->row.cold_ms;
+    outcome->cold_from_receipt = true;
+}
+
+static int try_carry(struct pj_session *session, size_t i, const struct pj_receipt_job *then,
+                     const struct pj_snapshot *snapshot, int cache_fd, struct pj_error **err)
+{
+    const struct pj_job *job = &session->plan->jobs[i];
+    struct pj_outcome *outcome = &session->outcomes[i];
+    if (memcmp(&then->image_sha256, &job->image->sha256, sizeof then->image_sha256) != 0 ||
+        !pj_jit_options_equal(&then->row.options, &job->options))
+        return 0;
+    remember_cold(outcome, then);
+    bool same = false;
+    if (!session->same_driver || !session->same_gpus || then->row.verdict != PJ_VERDICT_PROVEN ||
+        snapshot->index_state != PJ_INDEX_VALID || job->fate != PJ_JOB_OPEN ||
+        session->now.samples != session->receipt->samples)
+        return 0;
+    int r = same_entry(then, snapshot, cache_fd, &same, err);
+    if (r == 0 && same)
+        carry(outcome, then);
+    return r;
+}
+
+int pj_reuse_jobs(struct pj_session *session, struct pj_error **err)
+{
+    const struct pj_receipt *receipt = session->receipt;
+    if (!receipt || receipt->job_count == 0)
+        return 0;
+    PJ_CLEANUP_FREE struct pj_receipt_job **sorted = calloc(receipt->job_count + 1, sizeof *sorted);
+    if (!sorted)
+        return pj_error_no_memory(err);
+    for (size_t i = 0; i < receipt->job_count; i++)
+        sorted[i] = &receipt->jobs[i];
+    qsort(sorted, receipt->job_count, sizeof *sorted, compare_ids);
+    PJ_CLEANUP_CLOSE int cache_fd = -1;
+    PJ_CLEANUP_ERROR struct pj_error *ignored = NULL;
+    struct pj_snapshot snapshot = {0};
+    int r = pj_snapshot_take(session->location.path, &snapshot, err);
+    if (r < 0)
+        return r;
+    (void)pj_directory_open(AT_FDCWD, session->location.path, true, &cache_fd, &ignored);
+    for (size_t i = 0; i < session->plan->job_count && r == 0; i++) {
+        struct pj_receipt_job *const *found =
+            bsearch(session->plan->jobs[i].id, sorted, receipt->job_count, sizeof *sorted, find_by_id);
+        if (found)
+            r = try_carry(session, i, *found, &snapshot, cache_fd, err);
+    }
+    pj_snapshot_free(&snapshot);
+    return r;
+}

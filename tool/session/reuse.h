@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the last run's receipt spares this one: everything (a no-op), or single jobs. */
+#ifndef PREJIT_SESSION_REUSE_H
+#define PREJIT_SESSION_REUSE_H
+
+#include "session/session.h"
+
+/** Is there nothing to do? True only where request, driver, GPUs, images, index and entries are what the
+ * receipt says, and every job was proven. Each image is stat'ed once; it is read only where its time differs
+ * at equal size. */
+int pj_reuse_everything(struct pj_session *session, bool *ret_nothing_to_do, struct pj_error **err);
+
+/** After planning: jobs that were proven for this driver and these GPUs, whose image and entry are still the
+ * same, get stage CARRIED with the receipt's figures. */
+int pj_reuse_jobs(struct pj_session *session, struct pj_error **err);
+
+#endif

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Opens a session: manifest, selection, cache, identity, the last receipt. */
+#include "session/session.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "arch/target.h"
+#include "base/clock.h"
+#include "session/identity.h"
+#include "session/machine.h"
+#include "session/outcome.h"
+#include "session/receipt_file.h"
+
+static int parse_selection(struct pj_session *session, struct pj_error **err)
+{
+    const struct pj_options *options = session->options;
+    PJ_CLEANUP_BUFFER struct pj_buffer text = {0};
+    struct pj_target_spec *targets =
+        pj_arena_calloc(&session->arena, options->target_count + 1, sizeof *targets);
+    if (!targets)
+        return pj_error_no_memory(err);
+    for (size_t i = 0; i < options->target_count; i++) {
+        if (pj_target_parse(options->targets[i], &targets[i], err) < 0) {
+            if (err && *err && (*err)->code != PJ_ERROR_NO_MEMORY)
+                (*err)->code = PJ_ERROR_USAGE;
+            return pj_error_wrap(err, PJ_ERROR_USAGE, "-t %s", options->targets[i]);
+        }
+        pj_buffer_printf(&text, "-t %s\n", options->targets[i]);
+    }
+    for (size_t i = 0; i < options->module_count; i++)
+        pj_buffer_printf(&text, "-m %s\n", options->modules[i]);
+    session->selection = (struct pj_plan_selection){
+        .targets = targets,
+        .target_count = options->target_count,
+        .modules = options->modules,
+        .module_count = options->module_count,
+    };
+    session->selection_text = text.failed ? NULL : pj_arena_strdup(&session->arena, pj_buffer_text(&text));
+    return session->selection_text ? 0 : pj_error_no_memory(err);
+}
+
+static int locate(struct pj_session *session, struct pj_error **err)
+{
+    struct pj_cache_inputs inputs = {
+        .option_path = session->options->cache,
+        .manifest_path = session->manifest->cache_path,
+        .manifest_max_size_bytes = session->manifest->cache_max_size_bytes,
+        .cuda_cache_path = getenv("CUDA_CACHE_PATH"),
+        .cuda_cache_maxsize = getenv("CUDA_CACHE_MAXSIZE"),
+        .cuda_cache_disable = getenv("CUDA_CACHE_DISABLE"),
+        .home = getenv("HOME"),
+    };
+    return pj_cache_locate(&inputs, &session->location, err);
+}
+
+/* What the receipt of an unchanged driver says need not be asked again. */
+static int adopt_receipt(struct pj_session *session, struct pj_error **err)
+{
+    const struct pj_receipt *receipt = session->receipt;
+    if (!receipt)
+        return 0;
+    pj_identity_compare(session);
+    if (session->same_driver && receipt->cache_format == PJ_CACHE_FORMAT && receipt->host.stamp) {
+        session->stamp = receipt->host.stamp;
+        session->format = PJ_FORMAT_KNOWN;
+    }
+    return session->same_driver && session->same_gpus ? pj_machine_from_receipt(session, err) : 0;
+}
+
+int pj_session_reload_receipt(struct pj_session *session, struct pj_error **err)
+{
+    if (session->options->no_receipt)
+        return 0;
+    pj_receipt_free(session->receipt);
+    session->receipt = NULL;
+    session->stamp = NULL;
+    session->format = PJ_FORMAT_UNSEEN;
+    session->machine = (struct pj_machine){0};
+    int r = pj_receipt_load(session->location.path, &session->receipt, err);
+    return r < 0 ? r : adopt_receipt(session, err);
+}
+
+int pj_session_open(const struct pj_options *options, const char *command, struct pj_session **ret_session,
+                    struct pj_error **err)
+{
+    PJ_CLEANUP_SESSION struct pj_session *session = calloc(1, sizeof *session);
+    if (!session)
+        return pj_error_no_memory(err);
+    session->options = options;
+    session->command = command;
+    session->begin_ms = pj_clock_ms();
+    session->root = pj_host_root_from_environment();
+    int r = pj_manifest_load(options->manifest, &session->manifest, err);
+    if (r == 0)
+        r = parse_selection(session, err);
+    if (r == 0)
+        r = locate(session, err);
+    if (r == 0)
+        r = pj_identity_now(session, err);
+    if (r == 0)
+        r = pj_session_reload_receipt(session, err);
+    if (r < 0)
+        return r;
+    *ret_session = PJ_STEAL(session);
+    return 0;
+}
+
+int pj_session_expand(struct pj_session *session, struct pj_error **err)
+{
+    const struct pj_plan_machine machine = {
+        .devices = session->machine.archs,
+        .device_count = session->machine.arch_count,
+        .cuda_version = session->machine.cuda_version,
+    };
+    int r = pj_plan_expand(session->plan, &session->selection, &machine, err);
+    if (r < 0)
+        return r;
+    session->outcomes =
+        pj_arena_calloc(&session->arena, session->plan->job_count + 1, sizeof *session->outcomes);
+    if (!session->outcomes)
+        return pj_error_no_memory(err);
+    for (size_t i = 0; i < session->plan->job_count; i++)
+        pj_outcome_from_plan(&session->outcomes[i], &session->plan->jobs[i]);
+    return 0;
+}
+
+int pj_session_note(struct pj_session *session, struct pj_error **err, const char *format, ...)
+{
+    va_list arguments;
+    char *text = NULL;
+    va_start(arguments, format);
+    if (vasprintf(&text, format, arguments) < 0)
+        text = NULL;
+    va_end(arguments);
+    char *copy = text ? pj_arena_strdup(&session->arena, text) : NULL;
+    free(text);
+    if (!copy || !pj_array_reserve((void **)&session->notes, session->note_count, &session->note_capacity,
+                                   sizeof *session->notes))
+        return pj_error_no_memory(err);
+    session->notes[session->note_count++] = copy;
+    return 0;
+}
+
+void pj_session_message(const struct pj_session *session, const char *format, ...)
+{
+    const struct pj_observer *observer = &session->options->observer;
+    if (!observer->message)
+        return;
+    va_list arguments;
+    char *text = NULL;
+    va_start(arguments, format);
+    if (vasprintf(&text, format, arguments) < 0)
+        text = NULL;
+    va_end(arguments);
+    if (text)
+        observer->message(observer->context, text);
+    free(text);
+}
+
+void pj_session_settle_early_end(struct pj_session *session)
+{
+    if (!session->interrupted && !session->deadline_passed)
+        return;
+    for (size_t i = 0; session->outcomes && i < session->plan->job_count; i++) {
+        struct pj_outcome *outcome = &session->outcomes[i];
+        if (outcome->verdict != PJ_VERDICT_NONE || !pj_outcome_is_open(outcome))
+            continue;
+        outcome->verdict = PJ_VERDICT_INCONCLUSIVE;
+        outcome->passing = true;
+        outcome->reason_code = session->interrupted ? "interrupted" : "deadline";
+        outcome->reason = session->interrupted ? "the run was interrupted" : "the run's deadline passed";
+    }
+}
+
+void pj_session_free(struct pj_session *session)
+{
+    if (!session)
+        return;
+    pj_store_close(session->store, false);
+    pj_plan_free(session->plan);
+    pj_receipt_free(session->receipt);
+    pj_manifest_free(session->manifest);
+    pj_cache_location_free(&session->location);
+    free(session->notes);
+    pj_arena_free(&session->now.arena);
+    pj_arena_free(&session->arena);
+    free(session);
+}
+
+void pj_session_free_pointer(struct pj_session **session)
+{
+    pj_session_free(*session);
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Proves what the cache holds; compiles nothing, writes nothing. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "session/engine.h"
+#include "session/outcome.h"
+#include "session/result.h"
+
+/* Names and files: entries that can be named are looked at by file as well. */
+static int check_entries(struct pj_session *session, struct pj_error **err)
+{
+    PJ_CLEANUP_CLOSE int cache_fd = -1;
+    PJ_CLEANUP_ERROR struct pj_error *ignored = NULL;
+    int r = 0;
+    if (session->format != PJ_FORMAT_KNOWN)
+        return pj_session_note(session, err,
+                               "the driver's stamp is not known (no receipt for this driver): entries are "
+                               "proven by loading, not looked at by file");
+    r = pj_plan_name(session->plan, session->stamp, err);
+    (void)pj_directory_open(AT_FDCWD, session->location.path, true, &cache_fd, &ignored);
+    for (size_t i = 0; i < session->plan->job_count && r == 0; i++) {
+        const struct pj_job *job = &session->plan->jobs[i];
+        struct pj_outcome *outcome = &session->outcomes[i];
+        enum pj_entry_state state;
+        if (!job->has_name || !pj_outcome_is_open(outcome))
+            continue;
+        outcome->has_entry = true;
+        outcome->entry_hash = job->entry_hash;
+        r = pj_outcome_check_entry(session, i, cache_fd, &state, err);
+        if (r == 0 && state == PJ_ENTRY_ABSENT)
+            outcome->evidence.entry_present = PJ_WITNESS_NO;
+    }
+    return r;
+}
+
+static void remember_colds(struct pj_session *session)
+{
+    const struct pj_receipt *receipt = session->receipt;
+    for (size_t k = 0; receipt && k < receipt->job_count && k < session->plan->job_count; k++) {
+        /* The receipt's jobs stand in the plan's order; one that does not is simply not remembered. */
+        const struct pj_report_job *row = &receipt->jobs[k].row;
+        struct pj_outcome *outcome = &session->outcomes[k];
+        if (!row->has_cold_ms || strcmp(row->id, session->plan->jobs[k].id) != 0)
+            continue;
+        outcome->has_cold_ms = outcome->cold_from_receipt = true;
+        outcome->cold_ms = row->cold_ms;
+    }
+}
+
+static int prove_all(struct pj_engine *engine, struct pj_error **err)
+{
+    struct pj_session *session = engine->session;
+    PJ_CLEANUP_FREE size_t *jobs = calloc(session->plan->job_count + 1, sizeof *jobs);
+    if (!jobs)
+        return pj_error_no_memory(err);
+    size_t count = 0;
+    for (size_t i = 0; i < session->plan->job_count; i++) {
+        if (pj_outcome_is_open(&session->outcomes[i]))
+            jobs[count++] = i;
+    }
+    int r = pj_engine_prove(engine, jobs, count, session->manifest->verify_samples, false, err);
+    if (r == 0 && !session->interrupted && !session->deadline_passed)
+        r = pj_engine_prove_missed_alone(engine, err);
+    for (size_t i = 0; i < count && r == 0; i++) {
+        struct pj_outcome *outcome = &session->outcomes[jobs[i]];
+        if (!pj_outcome_is_open(outcome))
+            continue;
+        outcome->stage = PJ_STAGE_PRESENT;
+        outcome->origin =
+            outcome->evidence.hits > 0 && outcome->evidence.misses == 0 ? PJ_ORIGIN_REUSED : PJ_ORIGIN_NONE;
+        r = pj_outcome_judge(session, jobs[i], err);
+    }
+    return r;
+}
+
+/* No entry can be read where `index` cannot be opened for writing: the driver then neither reads nor stores,
+ * in silence [18]. */
+static int note_unreadable_index(struct pj_session *session, struct pj_error **err)
+{
+    PJ_CLEANUP_FREE char *index = pj_path_join(session->location.path, "index");
+    if (!index)
+        return pj_error_no_memory(err);
+    if (access(index, R_OK | W_OK) == 0 || errno == ENOENT)
+        return 0;
+    return pj_session_note(
+        session, err,
+        "%s cannot be opened for writing by this user, so the driver reads nothing from this cache: make it "
+        "writable, or run as its owner",
+        index);
+}
+
+int pj_verify(const struct pj_options *options, struct pj_result **ret_result, struct pj_error **err)
+{
+    PJ_CLEANUP_SESSION struct pj_session *session = NULL;
+    int r = pj_session_open(options, "verify", &session, err);
+    if (r < 0)
+        return r;
+    PJ_CLEANUP_ENGINE struct pj_engine *engine = NULL;
+    r = pj_engine_new(session, &engine, err);
+    if (r == 0)
+        r = pj_engine_meet_driver_to_prove(engine, err);
+    if (r == 0 && session->outcomes) {
+        remember_colds(session);
+        r = check_entries(session, err);
+    }
+    if (r == 0 && session->outcomes)
+        r = note_unreadable_index(session, err);
+    if (r == 0 && session->outcomes)
+        r = prove_all(engine, err);
+    if (r < 0)
+        return r;
+    pj_session_settle_early_end(session);
+    pj_engine_free(PJ_STEAL(engine));
+    return pj_result_from_session(&session, ret_result, err);
+}
