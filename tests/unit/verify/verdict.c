@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Verdicts: names, judgement over all witnesses, exit statuses and their order. */
+/* Verdicts: names, exit statuses and their order. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -107,67 +107,6 @@ static void statuses_combine_in_the_documented_order(void **state)
     assert_int_equal(pj_exit_combine(PJ_EXIT_USAGE, (enum pj_exit)143), 143);
 }
 
-static const char *const witness_words[] = {"?", "yes", "no"};
-
-/* What the rules say, written the other way round than the code: from the verdict to what it needs. */
-static bool must_be_proven(const struct pj_witnesses *w)
-{
-    return w->jit_disabled == PJ_WITNESS_YES && w->canary == PJ_WITNESS_YES &&
-           w->entry_present != PJ_WITNESS_NO;
-}
-
-static bool must_be_missed(const struct pj_witnesses *w)
-{
-    return w->jit_disabled == PJ_WITNESS_NO && w->canary == PJ_WITNESS_YES;
-}
-
-static void every_combination_of_witnesses_is_judged(void **state)
-{
-    (void)state;
-    for (unsigned i = 0; i < 3 * 3 * 3 * 3 * 3; i++) {
-        struct pj_witnesses w = {
-            .jit_disabled = (enum pj_witness)(i % 3),
-            .canary = (enum pj_witness)(i / 3 % 3),
-            .wall_time_zero = (enum pj_witness)(i / 9 % 3),
-            .entry_present = (enum pj_witness)(i / 27 % 3),
-            .faster = (enum pj_witness)(i / 81),
-        };
-        const char *code = "unset";
-        enum pj_verdict verdict = pj_verdict_judge(&w, &code);
-        enum pj_verdict expected = must_be_proven(&w)   ? PJ_VERDICT_PROVEN
-                                   : must_be_missed(&w) ? PJ_VERDICT_MISSED
-                                                        : PJ_VERDICT_INCONCLUSIVE;
-        if (verdict != expected)
-            fail_msg("jit_disabled %s, canary %s, entry %s: %s", witness_words[w.jit_disabled],
-                     witness_words[w.canary], witness_words[w.entry_present], pj_verdict_name(verdict));
-        assert_true((code == NULL) == (verdict == PJ_VERDICT_PROVEN));
-    }
-}
-
-static void each_judgement_names_its_reason(void **state)
-{
-    (void)state;
-    static const struct {
-        struct pj_witnesses witnesses;
-        const char *code;
-    } cases[] = {
-        {{.jit_disabled = PJ_WITNESS_YES, .canary = PJ_WITNESS_NO}, "control-failed"},
-        {{.jit_disabled = PJ_WITNESS_YES}, "no-control"},
-        {{.canary = PJ_WITNESS_YES}, "not-loaded"},
-        {{.jit_disabled = PJ_WITNESS_NO, .canary = PJ_WITNESS_YES, .entry_present = PJ_WITNESS_YES},
-         "entry-not-read"},
-        {{.jit_disabled = PJ_WITNESS_NO, .canary = PJ_WITNESS_YES}, "entry-missing"},
-        {{.jit_disabled = PJ_WITNESS_YES, .canary = PJ_WITNESS_YES, .entry_present = PJ_WITNESS_NO},
-         "witnesses-disagree"},
-    };
-    for (size_t i = 0; i < PJ_COUNT(cases); i++) {
-        const char *code = NULL;
-        (void)pj_verdict_judge(&cases[i].witnesses, &code);
-        assert_non_null(code);
-        assert_string_equal(code, cases[i].code);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -178,8 +117,6 @@ int main(void)
         cmocka_unit_test(only_an_inconclusive_verdict_passes),
         cmocka_unit_test(a_missed_threshold_is_cold_and_hides_nothing_worse),
         cmocka_unit_test(statuses_combine_in_the_documented_order),
-        cmocka_unit_test(every_combination_of_witnesses_is_judged),
-        cmocka_unit_test(each_judgement_names_its_reason),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
