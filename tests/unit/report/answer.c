@@ -96,7 +96,7 @@ static void a_plan_counts_what_is_there(void **state)
     decide(&report->jobs[2], PJ_VERDICT_INCOMPATIBLE, "sm_90a code runs on compute capability 9.0 alone");
     report->exit_code = pj_report_exit(report);
     assert_answer(report,
-                  "exit 1: 1 of 4 failed: m2 sm_90 (incompatible: sm_90a code runs on compute capability "
+                  "exit 1: 1 of 4 failed: m2 native (incompatible: sm_90a code runs on compute capability "
                   "9.0 alone)");
 }
 

@@ -140,6 +140,7 @@ static struct pj_report *make_plan(struct pj_arena *arena)
     report->jobs[0].entry_name = "c/a/920786966c763d";
     report->jobs[1].witnesses.entry_present = PJ_WITNESS_NO;
     report->jobs[1].entry_name = "c/a/920786966c763e";
+    report->jobs[2].target = "native";
     report->jobs[3].verdict = PJ_VERDICT_SKIPPED;
     report->left_out = 2;
     return report;

@@ -80,6 +80,7 @@ static struct pj_receipt full(void)
                                         .devices = devices,
                                         .device_count = PJ_COUNT(devices)},
                                .cache_format = 65,
+                               .left_out = 7,
                                .jobs = jobs,
                                .job_count = PJ_COUNT(jobs)};
 }
@@ -175,6 +176,7 @@ static void everything_comes_back(void **state)
     assert_text(found->host.devices[1].name, "x");
     assert_null(found->host.devices[1].arch);
     assert_int_equal(found->cache_format, 65);
+    assert_int_equal(found->left_out, 7);
     assert_int_equal(found->job_count, PJ_COUNT(jobs));
     for (size_t i = 0; i < PJ_COUNT(jobs); i++)
         assert_job(&found->jobs[i], &jobs[i]);
@@ -187,7 +189,8 @@ static const char empty_text[] =
     "\",\"selection\":null,\"limit_bytes\":0,\"samples\":0,\"gpu_listing\":null,"
     "\"cuda_visible_devices\":null,\"ld_library_path\":null,\"driver_option\":null,"
     "\"ld_so_cache_mtime_seconds\":0,\"driver_files\":[],\"host\":{\"driver_version\":null,"
-    "\"kernel_driver\":null,\"cuda_version\":0,\"stamp\":null,\"devices\":[]},\"cache_format\":0,"
+    "\"kernel_driver\":null,\"cuda_version\":0,\"stamp\":null,\"devices\":[]},\"cache_format\":0,\"left_"
+    "out\":0,"
     "\"jobs\":[]}\n";
 
 static void an_empty_receipt_is_written_to_the_byte(void **state)
@@ -321,7 +324,7 @@ static void the_message_names_place_and_cure(void **state)
                    "reading the receipt at byte 205, member \"samples\": expected a whole number within its "
                    "limits, found `\"3\",\"gpu_listing\":\"0000:...`; `prejit warm` writes a new one");
     assert_refused("]}\n", "",
-                   "reading the receipt at byte 2321, member \"entry\": expected ], found the end; "
+                   "reading the receipt at byte 2334, member \"entry\": expected ], found the end; "
                    "`prejit warm` writes a new one");
 }
 

@@ -80,7 +80,7 @@ static void a_plan_shows_what_is_there(void **state)
                  "MODULE  TARGET  VERDICT     COMPILE  WARM  SPEEDUP  SIZE\n"
                  "m0      sm_90   present           -     -        -     -\n"
                  "m1      sm_90   to compile        -     -        -     -\n"
-                 "m2      sm_90   -                 -     -        -     -\n"
+                 "m2      native  -                 -     -        -     -\n"
                  "m3      sm_90   skipped           -     -        -     -\n");
 }
 
