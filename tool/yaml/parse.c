@@ -256,7 +256,7 @@ static int take_event(struct builder *builder, const yaml_event_t *event, struct
     case YAML_SEQUENCE_END_EVENT:
     case YAML_MAPPING_END_EVENT: {
         const struct pj_yaml_node *node = builder->frames[--builder->depth].node;
-        return event->type == YAML_MAPPING_END_EVENT ? check_duplicates(builder, node, err) : 0;
+        return node && node->kind == PJ_YAML_MAPPING ? check_duplicates(builder, node, err) : 0;
     }
     case YAML_NO_EVENT:
     case YAML_STREAM_START_EVENT:

@@ -92,11 +92,11 @@ static void many_keys_are_compared_quickly(void **state)
 {
     (void)state;
     PJ_CLEANUP_BUFFER struct pj_buffer text = {0};
-    for (unsigned i = 0; i < 200000; i++)
+    for (unsigned i = 0; i < 50000; i++)
         pj_buffer_printf(&text, "k%u: v\n", i);
     expect(&text, "accepted");
     pj_buffer_puts(&text, "k7: again\n");
-    expect(&text, "f:200001:1: the key `k7` is given twice, first at line 8, column 1: remove one of them");
+    expect(&text, "f:50001:1: the key `k7` is given twice, first at line 8, column 1: remove one of them");
 }
 
 static void long_words_are_cut_in_messages(void **state)
@@ -104,7 +104,7 @@ static void long_words_are_cut_in_messages(void **state)
     (void)state;
     PJ_CLEANUP_BUFFER struct pj_buffer text = {0};
     pj_buffer_puts(&text, "a: *");
-    repeat(&text, "x", 1000000);
+    repeat(&text, "x", 100000);
     expect(&text,
            "f:1:4: read the alias `*xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx`; anchors and aliases are not "
            "allowed: write the value out at each place that needs it");
