@@ -23,8 +23,8 @@ enum pj_module_kind {
 /** One item of the manifest after glob expansion: one PTX file. Strings live in the manifest's arena. */
 struct pj_module {
     enum pj_module_kind kind;
-    const char *name; /* unique; `name/stem` where a glob gave several files */
-    const char *path; /* PJ_MODULE_PTX: as opened, relative paths joined to the manifest's folder */
+    const char *name; /* unique; `name/stem` for each file of a glob, also where it matched just one */
+    const char *path; /* as opened, relative paths joined to the manifest's folder; NULL for PJ_MODULE_LINK */
     struct pj_jit_options options;
     const char **kernels; /* must exist in the image */
     size_t kernel_count;
@@ -57,7 +57,8 @@ struct pj_manifest {
 int pj_manifest_parse(const char *bytes, size_t size, const char *name, const char *directory,
                       bool allow_unsupported, struct pj_manifest **ret_manifest, struct pj_error **err);
 
-/** Reads the file `path` ("-": standard input), at most 64 MB, and parses it. */
+/** Reads the file `path` ("-": standard input), at most 64 MB, and parses it. What cannot be read is
+ * PJ_ERROR_MANIFEST too, with the errno of the failing call. */
 int pj_manifest_load(const char *path, struct pj_manifest **ret_manifest, struct pj_error **err);
 
 void pj_manifest_free(struct pj_manifest *manifest);
