@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is made from the schema table: the help, and the committed reference page and JSON Schema. With
+ * PREJIT_UPDATE=1 in the environment the committed files are written anew instead of compared. */
+#include "manifest/reference.h"
+#include "folder.h"
+#include "manifest/schema.h"
+
+/* The source tree, from the environment: no path of the build lies in the program. */
+static const char *source_tree(void)
+{
+    const char *tree = getenv("PREJIT_SOURCE_DIR");
+    if (!tree)
+        fail_msg("PREJIT_SOURCE_DIR is not set: run this through ctest");
+    return tree;
+}
+
+static void compare_with(const char *name, const struct pj_buffer *made)
+{
+    PJ_CLEANUP_BUFFER struct pj_buffer committed = {0};
+    PJ_CLEANUP_FREE char *path = pj_path_join(source_tree(), name);
+    PJ_CLEANUP_ERROR struct pj_error *err = NULL;
+    const char *update = getenv("PREJIT_UPDATE");
+    if (update && strcmp(update, "1") == 0 &&
+        pj_file_replace(AT_FDCWD, path, made->data, made->size, 0644, &err) < 0)
+        fail_msg("%s", pj_error_message(err));
+    if (pj_file_read(AT_FDCWD, path, 1 << 20, &committed, &err) < 0)
+        fail_msg("%s (PREJIT_UPDATE=1 writes it)", pj_error_message(err));
+    if (strcmp(pj_buffer_text(&committed), pj_buffer_text(made)) != 0)
+        fail_msg("%s is not what the schema table makes: run this test with PREJIT_UPDATE=1", name);
+}
+
+static void the_reference_page_is_up_to_date(void **state)
+{
+    (void)state;
+    PJ_CLEANUP_BUFFER struct pj_buffer page = {0};
+    assert_int_equal(pj_manifest_reference(&page, NULL), 0);
+    compare_with("docs/manifest.md", &page);
+}
+
+static void the_json_schema_is_up_to_date(void **state)
+{
+    (void)state;
+    PJ_CLEANUP_BUFFER struct pj_buffer schema = {0};
+    assert_int_equal(pj_manifest_json_schema(&schema, NULL), 0);
+    compare_with("docs/manifest.schema.json", &schema);
+}
+
+static void the_pages_example_parses(void **state)
+{
+    (void)state;
+    PJ_CLEANUP_BUFFER struct pj_buffer page = {0};
+    assert_int_equal(pj_manifest_reference(&page, NULL), 0);
+    assert_non_null(strstr(pj_buffer_text(&page), pj_manifest_example()));
+    PJ_CLEANUP_MANIFEST struct pj_manifest *manifest = parse_in(pj_manifest_example(), ".", false);
+    assert_int_equal(manifest->module_count, 3);
+}
+
+/* Puts a key's example where it belongs. */
+static void put_example(struct pj_buffer *text, enum pj_schema_section section, size_t index)
+{
+    struct pj_schema_key key = pj_schema_key(section, index);
+    bool module = section == PJ_SECTION_MODULE;
+    if (section == PJ_SECTION_ROOT && index == PJ_ROOT_VERSION)
+        pj_buffer_puts(text, "modules: [{name: a, ptx: a.ptx}]\n");
+    else if (section == PJ_SECTION_ROOT && index == PJ_ROOT_MODULES)
+        pj_buffer_puts(text, "version: 1\n");
+    else if (!module)
+        pj_buffer_puts(text, WHOLE);
+    if (section == PJ_SECTION_CACHE)
+        pj_buffer_puts(text, "cache:\n  ");
+    if (section == PJ_SECTION_VERIFY)
+        pj_buffer_puts(text, "verify:\n  ");
+    if (module) {
+        bool kind = index >= PJ_MODULE_KEY_PTX && index <= PJ_MODULE_KEY_BINARY;
+        const char *other = index == PJ_MODULE_KEY_NVRTC    ? "  source: a.cu\n"
+                            : index == PJ_MODULE_KEY_LINKER ? "  link: [a.ptx]\n"
+                            : kind                          ? ""
+                                                            : "  ptx: a.ptx\n";
+        pj_buffer_printf(text, HEAD "-\n%s%s  ", index == PJ_MODULE_KEY_NAME ? "" : "  name: a\n", other);
+    }
+    pj_buffer_printf(text, "%s\n", key.example);
+}
+
+static void the_example_of_every_key_parses(void **state)
+{
+    (void)state;
+    for (int section = 0; section < PJ_SECTION_OPTIONS; section++) {
+        for (size_t i = 0; i < pj_schema_count((enum pj_schema_section)section); i++) {
+            PJ_CLEANUP_BUFFER struct pj_buffer text = {0};
+            put_example(&text, (enum pj_schema_section)section, i);
+            pj_manifest_free(parse_in(pj_buffer_text(&text), ".", true));
+        }
+    }
+}
+
+static void the_help_has_every_key_and_short_lines(void **state)
+{
+    (void)state;
+    PJ_CLEANUP_BUFFER struct pj_buffer help = {0};
+    assert_int_equal(pj_manifest_help(&help, NULL), 0);
+    for (int section = 0; section < PJ_SECTION_COUNT; section++) {
+        for (size_t i = 0; i < pj_schema_count((enum pj_schema_section)section); i++) {
+            struct pj_schema_key key = pj_schema_key((enum pj_schema_section)section, i);
+            PJ_CLEANUP_BUFFER struct pj_buffer line = {0};
+            pj_buffer_printf(&line, "\n  %s%s%s\n", key.name, key.required ? " (needed)" : "",
+                             key.later ? " (not supported by this version)" : "");
+            assert_non_null(strstr(pj_buffer_text(&help), pj_buffer_text(&line)));
+        }
+    }
+    for (const char *line = pj_buffer_text(&help); *line;) {
+        size_t length = strcspn(line, "\n");
+        assert_true(length <= 80);
+        assert_true(length == 0 || line[length - 1] != ' ');
+        line += length + (line[length] == '\n');
+    }
+}
+
+/* A CUjit_option is either taken or refused, never both. */
+static void refused_options_are_no_keys(void **state)
+{
+    (void)state;
+    size_t count;
+    const struct pj_refused_option *refused = pj_schema_refused_options(&count);
+    assert_int_equal(count + PJ_JIT_OPTION_COUNT, 35); /* CU_JIT_NUM_OPTIONS of CUDA 13.0 */
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(pj_schema_find(PJ_SECTION_OPTIONS, refused[i].name), -1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_reference_page_is_up_to_date),
+        cmocka_unit_test(the_json_schema_is_up_to_date),
+        cmocka_unit_test(the_pages_example_parses),
+        cmocka_unit_test(the_example_of_every_key_parses),
+        cmocka_unit_test(the_help_has_every_key_and_short_lines),
+        cmocka_unit_test(refused_options_are_no_keys),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
