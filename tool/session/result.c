@@ -232,6 +232,7 @@ int pj_result_from_receipt(struct pj_session **session, struct pj_result **ret_r
     report->host = receipt->host;
     report->host.kernel_driver = from->now.host.kernel_driver;
     report->nothing_to_do = true;
+    report->left_out = receipt->left_out;
     report->job_count = receipt->job_count;
     for (size_t i = 0; i < receipt->job_count; i++) {
         struct pj_report_job *row = &report->jobs[i];
