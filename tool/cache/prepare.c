@@ -157,7 +157,8 @@ static size_t first_that_fits(const struct adoption *adoption)
     uint64_t sum = adoption->listed_bytes;
     size_t first = adoption->candidates.count;
     while (first > 0) {
-        uint64_t size = (uint64_t)adoption->candidates.items[first - 1].step.seen.st_size;
+        uint64_t file_bytes = (uint64_t)adoption->candidates.items[first - 1].step.seen.st_size;
+        uint64_t size = file_bytes - PJ_ENTRY_HEADER_BYTES;
         if (size > limit || sum > limit - size)
             break;
         sum += size;
