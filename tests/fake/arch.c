@@ -92,6 +92,6 @@ const char *fake_arch_objection(struct fake_arch target, unsigned device)
     if (target.letter == 'f' && (target.number / 10 != device / 10 || device < target.number))
         return "Program with .target '%s' cannot be compiled to different SM-family architecture";
     if (device < target.number)
-        return "SM version specified by .target '%s' is higher than default SM version assumed";
+        return "SM version specified by .target is higher than default SM version assumed";
     return NULL;
 }

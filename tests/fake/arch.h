@@ -24,7 +24,7 @@ bool fake_arch_is_output(unsigned number);
 unsigned fake_arch_lowest_isa(struct fake_arch target);
 
 /* NULL where PTX with this `.target` runs on a device of that number, which has all its letters; else ptxas'
-   complaint, a format with one %s for the target's text. */
+   complaint, in which %s may stand for the target's text. */
 const char *fake_arch_objection(struct fake_arch target, unsigned device);
 
 #endif

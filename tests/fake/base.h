@@ -30,9 +30,9 @@ const char *fake_buffer_text(const struct fake_buffer *buffer);
 
 /* Memory that is there: a test double has no use for a half-working state, so running out ends the process.
  */
-void *fake_allocate(size_t bytes);
-void *fake_reallocate(void *old, size_t bytes);
-char *fake_copy_text(const char *text, size_t length);
+void *fake_allocate(size_t bytes) __attribute__((returns_nonnull));
+void *fake_reallocate(void *old, size_t bytes) __attribute__((returns_nonnull));
+char *fake_copy_text(const char *text, size_t length) __attribute__((returns_nonnull));
 
 /* Ends the process with a message: for tests that are set up wrongly, never for what the real driver would
  * survive. */

@@ -230,7 +230,7 @@ static void index_as_link(void)
 static pid_t hold_lock(short type)
 {
     int ready[2];
-    EXPECT(pipe(ready) == 0);
+    EXPECT(pipe2(ready, O_CLOEXEC) == 0);
     pid_t holder = fork();
     EXPECT(holder >= 0);
     if (holder == 0) {

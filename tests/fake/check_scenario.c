@@ -128,7 +128,8 @@ static void other_machine(void)
 /* A first load under the scenario as set ends by abort() and says `message`. */
 static void expect_abort(const char *message)
 {
-    int saved = dup(2), file = open("stderr", O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    int saved = fcntl(2, F_DUPFD_CLOEXEC, 3),
+        file = open("stderr", O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     EXPECT(saved >= 0 && file >= 0 && dup2(file, 2) == 2);
     struct check_answer answer = check_load_text(check_ptx("k", ""));
     EXPECT(dup2(saved, 2) == 2);
@@ -437,7 +438,7 @@ static void crowd(void)
         EXPECT(children[i] >= 0);
         if (children[i] == 0) {
             for (int j = 0; j < 4; j++) {
-                char comment[20];
+                char comment[32];
                 snprintf(comment, sizeof comment, "%d.%d", i, j);
                 if (check_load_text(check_ptx("k", comment)).load != CUDA_SUCCESS)
                     _exit(1);

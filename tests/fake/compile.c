@@ -37,8 +37,10 @@ static CUresult object(const struct fake_ptx *ptx, unsigned arch, struct fake_op
         return CUDA_SUCCESS;
     struct fake_buffer text = {0};
     const char *mark = strstr(objection, "%s");
-    fake_buffer_printf(&text, "ptxas fatal   : %.*s%s%s", (int)(mark - objection), objection,
-                       ptx->target_text, mark + 2);
+    fake_buffer_add_text(&text, "ptxas fatal   : ");
+    fake_buffer_add(&text, objection, mark ? (size_t)(mark - objection) : strlen(objection));
+    if (mark)
+        fake_buffer_printf(&text, "%s%s", ptx->target_text, mark + 2);
     CUresult result = refuse(options, CUDA_ERROR_INVALID_PTX, (char *)text.data);
     fake_buffer_free(&text);
     return result;

@@ -94,6 +94,7 @@ static CUresult load_ptx(struct request *request, struct fake_module **ret_modul
     } else if (!request->context) {
         result = CUDA_SUCCESS;
     }
+    compilation->key = NULL;
     fake_buffer_free(&option_text);
     fake_buffer_free(&key);
     return result;

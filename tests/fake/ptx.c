@@ -271,7 +271,14 @@ static void read_declaration(struct fake_ptx_reader *reader, struct fake_token t
 
 static void read_address_size(struct fake_ptx_reader *reader)
 {
-    if (fake_token_is(fake_lexer_next(&reader->lexer), "32"))
+    struct fake_token token = fake_lexer_next(&reader->lexer);
+    if (reader->isa < 23)
+        fake_ptx_refuse(
+            reader, CUDA_ERROR_INVALID_PTX,
+            "ptxas application ptx input, line %u; error   : Feature '.address_size directive' requires "
+            "PTX ISA .version 2.3 or later",
+            token.line);
+    if (fake_token_is(token, "32"))
         fake_ptx_refuse(
             reader, CUDA_ERROR_INVALID_PTX,
             "ptxas fatal   :  32-Bit ABI (--machine 32 or 32-Bit addressing) is not supported on sm_90 or "
