@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A run is killed at every point between two changes, alone and with evictions: no entry is lost, the driver
  * may come before the next run or after it, and the next run completes what the dead one began. */
+#include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -31,6 +32,7 @@ enum scene {
     FULL,     /* two of the foreign ones are stale and must go for ours */
     DEAD_RUN, /* a dead run left ours in its folder */
     SCENES,
+    STARVED = SCENES, /* as VALID, and a program that never gives its shared lock back */
 };
 
 struct place {
@@ -216,6 +218,36 @@ static void expect_driver_spares(const struct place *place)
     assert_int_equal(entry_state(place->cache, hash), PJ_ENTRY_SOUND);
 }
 
+/* A program that never gives its shared lock on `index` back. */
+static pid_t start_holder(const struct place *place)
+{
+    int ready[2];
+    char byte = 0;
+    assert_int_equal(pipe(ready), 0);
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        struct flock lock = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
+        PJ_CLEANUP_FREE char *index = pj_path_join(place->cache, "index");
+        int fd = open(index, O_RDWR | O_CLOEXEC);
+        if (fd < 0 || fcntl(fd, F_SETLK, &lock) != 0 || write(ready[1], &byte, 1) != 1)
+            _exit(1);
+        (void)pause();
+        _exit(0);
+    }
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    (void)close(ready[0]);
+    (void)close(ready[1]);
+    return pid;
+}
+
+static void stop_holder(pid_t pid)
+{
+    int status;
+    (void)kill(pid, SIGKILL);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+}
+
 static int reached[64];
 
 static void kill_once(enum scene scene, size_t point, int countdown, bool driver_first)
@@ -224,7 +256,11 @@ static void kill_once(enum scene scene, size_t point, int countdown, bool driver
     const char *name = pj_store_points()[point];
     make_place(&place, scene);
     bool damaged = scene == NO_INDEX || scene == SHORT;
-    if (run_and_die(&place, name, countdown)) {
+    pid_t holder = scene == STARVED ? start_holder(&place) : 0;
+    bool died = run_and_die(&place, name, countdown);
+    if (holder)
+        stop_holder(holder);
+    if (died) {
         reached[point]++;
         expect_nothing_lost(&place);
         /* Once it was made valid it stays so; before that it is as it was found. */
@@ -252,6 +288,9 @@ static void test_every_point(void **state)
             kill_once((enum scene)scene, point, 0, (scene + (int)point) % 2 == 0);
         /* the second time, where it comes again: in the middle of the work */
         kill_once(FULL, point, 1, point % 2 == 0);
+        if (strcmp(points[point], "S3.index-copied") == 0 ||
+            strcmp(points[point], "S3.index-taken-over") == 0)
+            kill_once(STARVED, point, 0, true);
     }
 }
 

@@ -22,7 +22,7 @@ enum {
 uint64_t pj_fnv1a(uint64_t hash, const void *bytes, size_t size);
 
 /** Hash of the key for one plain PTX image: stamp, "HOST64", "sm_NN", the text up to its first NUL, NUL,
- * space, options [facts 1-4]. `options_text` as pj_jit_options_key_text makes it, "" for none. */
+ * space, options [cache-model 1-4]. `options_text` as pj_jit_options_key_text makes it, "" for none. */
 uint64_t pj_cache_key_hash(const char *stamp, uint16_t arch_number, const void *ptx, size_t ptx_size,
                            const char *options_text);
 
@@ -31,7 +31,7 @@ void pj_cache_key_hashes(const char *stamp, const uint16_t *arch_numbers, size_t
                          size_t ptx_size, const char *options_text, uint64_t *ret_hashes);
 
 /** Hash of a key whose image part is known byte for byte, NULs included, as it comes out of a fatbin or out
- * of pj_cache_key_read [facts 3, 34]. */
+ * of pj_cache_key_read [cache-model 3, 34]. */
 uint64_t pj_cache_key_hash_exact(const char *stamp, uint16_t arch_number, const void *image,
                                  size_t image_size, const char *options_text);
 
@@ -68,7 +68,7 @@ struct pj_cache_key {
 int pj_cache_key_read(const void *bytes, size_t size, struct pj_cache_key *ret_key, struct pj_error **err);
 
 /** false for keys of NVRTC and nvJitLink, which keep entries of their own in the same directory: the driver
- * does not load those, so neither their payload nor their stamp is judged by its rules [facts 36]. */
+ * does not load those, so neither their payload nor their stamp is judged by its rules [cache-model 36]. */
 bool pj_cache_key_of_driver(const struct pj_cache_key *key);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The cache's `index` file as bytes: read, judged, written. Which states are dangerous: facts 20,
+/* The cache's `index` file as bytes: read, judged, written. Which states are dangerous: cache-model [20],
  * docs/cache-model.md. */
 #ifndef PREJIT_CACHE_INDEX_H
 #define PREJIT_CACHE_INDEX_H

@@ -127,10 +127,25 @@ double pj_index_file_held_ms(const struct pj_store *store)
     return pj_clock_ms() - store->held_since_ms;
 }
 
+/* A shared lock comes by waiting. An exclusive one may never come while programs read without pause. */
+static int take_lock(struct pj_store *store, bool exclusive, struct pj_error **err)
+{
+    PJ_CLEANUP_ERROR struct pj_error *starved = NULL;
+    PJ_CLEANUP_ERROR struct pj_error *kept_out = NULL;
+    if (!exclusive)
+        return pj_lock_take(store->index_fd, false, PJ_STORE_INDEX_WAIT_MS, err);
+    int r = pj_lock_take(store->index_fd, true, PJ_STORE_STARVED_MS, &starved);
+    if (r == 0)
+        return 0;
+    if (r == PJ_ERROR_BUSY && pj_index_file_take_over(store, &kept_out) == 0)
+        return 0;
+    return pj_lock_take(store->index_fd, true, PJ_STORE_INDEX_WAIT_MS, err);
+}
+
 static int lock_and_read(struct pj_store *store, bool exclusive, struct pj_error **err)
 {
     double asked = pj_clock_ms();
-    int r = pj_lock_take(store->index_fd, exclusive, PJ_STORE_INDEX_WAIT_MS, err);
+    int r = take_lock(store, exclusive, err);
     store->held_since_ms = pj_clock_ms();
     if (r < 0)
         return r;

@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 
-/** The driver's default limit where CUDA_CACHE_MAXSIZE is not set [facts 24]. */
+/** The driver's default limit where CUDA_CACHE_MAXSIZE is not set [cache-model 24]. */
 #define PJ_CACHE_DEFAULT_LIMIT_BYTES (UINT64_C(1) << 30)
 
 enum pj_cache_source {
@@ -38,7 +38,7 @@ struct pj_cache_location {
 };
 
 /** Decides. PJ_ERROR_ENVIRONMENT where the driver would keep nothing: CUDA_CACHE_DISABLE=1, CUDA_CACHE_PATH
- * set but empty, no HOME, CUDA_CACHE_MAXSIZE 0 or no number [facts 24, 25, 26]; each message says what was
+ * set but empty, no HOME, CUDA_CACHE_MAXSIZE 0 or no number [cache-model 24, 25, 26]; each message says what was
  * found and what to set. */
 int pj_cache_locate(const struct pj_cache_inputs *inputs, struct pj_cache_location *ret_location,
                     struct pj_error **err);

@@ -237,23 +237,42 @@ static int count_files(struct pj_store *store, size_t *ret_count, struct pj_erro
     return r;
 }
 
+/* A valid index, the usual case, is found so under a shared lock, which no reader keeps out. */
+static int find_state(struct pj_store *store, struct pj_store_preparation *done, bool *ret_valid,
+                      struct pj_error **err)
+{
+    int r = pj_index_file_acquire(store, false, &done->index_found, err);
+    if (r < 0)
+        return r;
+    done->can_commit = store->index_state != PJ_INDEX_UNKNOWN_FORMAT;
+    *ret_valid = store->index_state == PJ_INDEX_VALID;
+    pj_index_file_release(store);
+    return 0;
+}
+
+static int make_valid(struct pj_store *store, struct pj_error **err)
+{
+    int r = pj_index_file_acquire(store, true, NULL, err);
+    if (r < 0)
+        return r;
+    r = pj_index_file_make_valid(store, err);
+    pj_index_file_release(store);
+    return r;
+}
+
 static int prepare(struct pj_store *store, struct pj_store_preparation *done, struct pj_error **err)
 {
     int r = count_files(store, &done->in_place_danger, err);
     if (r < 0)
         return r;
-    r = pj_index_file_acquire(store, true, &done->index_found, err);
-    if (r < 0)
-        return r;
-    done->can_commit = store->index_state != PJ_INDEX_UNKNOWN_FORMAT;
-    if (!done->can_commit) {
-        pj_index_file_release(store);
-        return 0; /* the danger stands */
-    }
+    bool valid = false;
+    r = find_state(store, done, &valid, err);
+    if (r < 0 || !done->can_commit)
+        return r; /* the danger stands */
     done->index_repaired = done->index_found != PJ_INDEX_VALID && done->in_place_danger > 0;
     done->in_place_danger = 0;
-    r = pj_index_file_make_valid(store, err);
-    pj_index_file_release(store);
+    if (!valid)
+        r = make_valid(store, err);
     if (r == 0)
         r = pj_store_adopt(store, done, err);
     if (r == 0)

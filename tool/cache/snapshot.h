@@ -40,13 +40,13 @@ void pj_snapshot_free(struct pj_snapshot *snapshot);
 enum pj_entry_state {
     PJ_ENTRY_SOUND,
     PJ_ENTRY_ABSENT,
-    PJ_ENTRY_EMPTY,     /* left by a killed store [facts 21] */
+    PJ_ENTRY_EMPTY,     /* left by a killed store [cache-model 21] */
     PJ_ENTRY_TRUNCATED, /* size is not 28 + key + payload */
     PJ_ENTRY_OTHER_FORMAT,
     PJ_ENTRY_NAME_WRONG,     /* the name is not the key's hash, or the key is none */
     PJ_ENTRY_CHECKSUM_WRONG, /* the driver recompiles it */
     PJ_ENTRY_PAYLOAD_WRONG,  /* right checksum, wrong content: the driver believes it and every load fails
-                                [facts 22] */
+                                [cache-model 22] */
 };
 
 /** Judges a payload against the architecture of the key: 0, or PJ_ERROR_FORMAT with what is wrong.

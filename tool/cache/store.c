@@ -27,6 +27,8 @@ static const char *const points[] = {
     "S2.folders-made",
     "S2.staged",
     "S3.index-grown",
+    "S3.index-copied",
+    "S3.index-taken-over",
     "S3.locked",
     "S3.evicted",
     "S3.removed",

@@ -15,6 +15,8 @@
 #define PJ_STORE_HOLD_MS 5.0
 /** So long a wait for `index` means that somebody is stuck with the lock. */
 #define PJ_STORE_INDEX_WAIT_MS 30000.0
+/** So long a wait means that readers without pause starve us. */
+#define PJ_STORE_STARVED_MS 300.0
 
 struct pj_store_folder {
     char *name, *path;
@@ -88,6 +90,12 @@ bool pj_index_file_is_same(const struct pj_store *store);
 
 /** The hashes that the index lists, in its order, read under a shared lock. */
 int pj_index_file_hashes(struct pj_store *store, struct pj_hashes *ret_hashes, struct pj_error **err);
+
+/* takeover.c */
+
+/** Has a locked copy take the place of `index`, for a writer that readers keep out. On success the lock is
+ * held. */
+int pj_index_file_take_over(struct pj_store *store, struct pj_error **err);
 
 /* round.c: changes to index and files, in holds of limited time */
 
