@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The cache's `index` file as bytes: read, judged, written. Which states are dangerous: cache-model [20],
- * docs/cache-model.md. */
+/* The cache's `index` file as bytes: read, judged, written. Which states are dangerous:
+ * docs/cache-model.md [20]. */
 #ifndef PREJIT_CACHE_INDEX_H
 #define PREJIT_CACHE_INDEX_H
 

@@ -38,8 +38,8 @@ struct pj_cache_location {
 };
 
 /** Decides. PJ_ERROR_ENVIRONMENT where the driver would keep nothing: CUDA_CACHE_DISABLE=1, CUDA_CACHE_PATH
- * set but empty, no HOME, CUDA_CACHE_MAXSIZE 0 or no number [cache-model 24, 25, 26]; each message says what was
- * found and what to set. */
+ * set but empty, no HOME, CUDA_CACHE_MAXSIZE 0 or no number [cache-model 24, 25, 26]; each message says what
+ * was found and what to set. */
 int pj_cache_locate(const struct pj_cache_inputs *inputs, struct pj_cache_location *ret_location,
                     struct pj_error **err);
 
