@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Kernel names, and functions that are called but defined elsewhere. */
+#include "read.h"
+
+#define HEAD ".version 8.5\n.target sm_80\n.address_size 64\n"
+
+static char *join_kernels(const struct pj_ptx *ptx)
+{
+    struct pj_buffer names = {0};
+    for (size_t i = 0; i < ptx->kernel_count; i++)
+        pj_buffer_printf(&names, "%s%s", i ? " " : "", ptx->kernels[i]);
+    pj_buffer_puts(&names, "");
+    assert_int_equal(pj_buffer_check(&names, NULL), 0);
+    return names.data;
+}
+
+static void test_kernels(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *body, *kernels;
+    } rows[] = {
+        {".visible .entry k(){ret;}\n", "k"},
+        {".entry a(){ret;} .weak .entry b(){ret;} .visible .entry c(){ret;}", "a b c"},
+        {".visible\n.entry\nk3\n(){ret;}\n", "k3"},
+        {".visible .entry /* c */ k3 // x\n(){ret;}\n", "k3"},
+        {".visible .entry /* .entry no( */ yes /* { */ ( .param .u64 p ) .maxntid 32 {ret;}\n", "yes"},
+        {".visible .entry k{ret;}\n", "k"},
+        {".visible .entry %ab(){ret;}\n.entry _$a1(){ret;}\n.entry $%(){}", "%ab _$a1 $%"},
+        {"// .entry no(){}\n/* .entry no(){} */ .entry k(){ret;}", "k"},
+        {"/* a // b */ .entry k(){} // /* \n.entry l(){} /* // */ .entry m(){}", "k l m"},
+        {"/* /* */ .entry k(){}", "k"},
+        {"/*/ .entry no(){} */ .entry k(){}", "k"},
+        {".file 1 \"a .entry no(){} /* \"\n.entry k(){ret;}", "k"},
+        {".file 1 \"http://x\"\n.entry k(){ret;}", "k"},
+        {".file 1 \"a \n .entry no(){} b\" .entry k(){ret;}", "k"},
+        {".file 1 \"a \\\" .entry k(){ret;}", "k"}, /* no escapes in strings */
+        {".entry k(){ .pragma \"nounroll /* .entry no(){\"; ret;}", "k"},
+        {"// a lone CR ends no comment\r.entry no(){}\n.entry k(){}", "k"},
+        {"# 3 \"x\"\n.entry k(){}", "k"},
+        {".entry k();\n.entry k(){ret;}\n.entry k(){ret;}", "k"}, /* once, whatever was declared */
+        {".entry b(){} .entry a(){} .entry b(){}", "b a"},
+        {".extern .entry no(.param .b64 p);\n.entry k(){}", "k"}, /* a declaration is no kernel */
+        {".entryx no(){}\n.entry k(){}\n.entries", "k"},
+        {".entry no", ""},
+        {".entry", ""},
+        {".entry 1a(){}", ""},
+        {".entry \"k\"(){}", ""},
+        {".entry / k(){} .entry l(){}", "l"},
+        {".entry no .entry k {ret;}", "k"},
+        {".entry k(){} /* .entry no(){}", "k"},
+        {".entry k(){} \"... .entry no(){}", "k"},
+        {".entry k(){} // .entry no(){}", "k"},
+        {".entry k( /* ){}", ""},
+        {".func (.param .b32 r) f (.param .b64 p) {ret;}\n.entry k(){}", "k"},
+        {"ld.param.u32 %r1, [x]; setp.eq.s32 p, a, b; ex2.approx a, b; .entry k(){}", "k"},
+        {"0123456789abcdef0123456789abcde.entry k(){}", "k"},
+        {"0123456789abcdef0123456789abcdef01234567.entry k(){}/", "k"},
+    };
+    for (size_t i = 0; i < PJ_COUNT(rows); i++) {
+        PJ_CLEANUP_BUFFER struct pj_buffer text = {0};
+        struct reading reading;
+        pj_buffer_printf(&text, HEAD "%s", rows[i].body);
+        read_bytes(text.data, text.size, &reading);
+        PJ_CLEANUP_FREE char *kernels = join_kernels(&reading.ptx);
+        assert_string_equal(kernels, rows[i].kernels);
+        if (rows[i].kernels[0])
+            check_finding(&reading, rows[i].body, "ok", 0, NULL);
+        else
+            check_finding(
+                &reading, rows[i].body, "no-kernels", 0,
+                "no kernel (.entry) is defined here: the text compiles, but nothing but its own cache "
+                "entry is warmed by it; check that this is the file you mean");
+        pj_arena_free(&reading.arena);
+    }
+}
+
+/* The same kernel is found at every distance from the blocks that the scan works in. */
+static void test_every_offset(void **state)
+{
+    (void)state;
+    for (int before = 0; before < 80; before++) {
+        for (int behind = 0; behind < 40; behind++) {
+            PJ_CLEANUP_BUFFER struct pj_buffer text = {0};
+            struct reading reading;
+            pj_buffer_printf(&text, HEAD "%*s.entry k(){}%*s", before, "", behind, "");
+            read_bytes(text.data, text.size, &reading);
+            assert_int_equal(reading.ptx.kernel_count, 1);
+            assert_string_equal(reading.ptx.kernels[0], "k");
+            pj_arena_free(&reading.arena);
+        }
+    }
+}
+
+static void test_long_name(void **state)
+{
+    (void)state;
+    enum { LENGTH = 5000 };
+    PJ_CLEANUP_BUFFER struct pj_buffer text = {0};
+    char name[LENGTH + 1];
+    memset(name, 'n', LENGTH);
+    name[LENGTH] = '\0';
+    pj_buffer_printf(&text, HEAD ".entry %s(){} .entry %sx(){} .func %sy(){}", name, name, name);
+    struct reading reading;
+    read_bytes(text.data, text.size, &reading);
+    check_finding(&reading, "long", "ok", 0, NULL);
+    assert_int_equal(reading.ptx.kernel_count, 2);
+    assert_string_equal(reading.ptx.kernels[0], name);
+    assert_int_equal(strlen(reading.ptx.kernels[1]), LENGTH + 1);
+    pj_arena_free(&reading.arena);
+}
+
+#define CALL(what) ".entry k(){ {.param .b64 p; st.param.b64 [p], 0; " what "} ret;}\n"
+#define EXTERN     ".extern .func foo (.param .b64 a);\n"
+
+static void test_unresolved(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *body, *unresolved;
+        size_t line;
+    } rows[] = {
+        {EXTERN CALL("call foo, (p);"), "foo", 4},
+        {EXTERN CALL("call.uni foo, (p);"), "foo", 4},
+        {EXTERN CALL("call.uni\n /* x */ foo ;"), "foo", 4},
+        {".extern .func (.param .b32 r) foo (.param .b64 a);\n" CALL("call.uni (q), foo, (p);"), "foo", 4},
+        {"\n.extern .func\n(.param .b32 r)\nfoo\n(\n)\n;\n" CALL("call (q)\n,\nfoo, (p);"), "foo", 7},
+        {".extern .func foo() .noreturn;\n" CALL("call foo;"), "foo", 4},
+        {".func foo(.param .b64 a);\n" CALL("call foo, (p);"), "foo", 4}, /* extern or not */
+        {".visible .func foo;\n" CALL("call foo;"), "foo", 4},
+        {".extern .func .attribute(.unified(1,2)) foo (.param .b64 a);\n" CALL("call foo, (p);"), "foo", 4},
+        {EXTERN ".func bar(){ call foo, (p); ret;}\n.entry k(){}", "foo", 4},
+        {".extern .func b;\n.extern .func a;\n" CALL("call a; call b;"), "a",
+         5}, /* first call, not first name */
+        {EXTERN CALL("ret;"), NULL, 0},
+        {EXTERN CALL("/* call foo, (p); */ // call foo\n"), NULL, 0},
+        {EXTERN CALL(".pragma \"call foo\";"), NULL, 0},
+        {EXTERN CALL("mycall foo; call_ foo; x.call foo; call foobar; callfoo;"), NULL, 0},
+        {EXTERN CALL("call: ret; call %r, (), P;"), NULL, 0},
+        {EXTERN ".func foo (.param .b64 a){ret;}\n" CALL("call foo, (p);"), NULL, 0},
+        {".func foo;\n" CALL("call foo;") ".func foo {ret;}\n", NULL, 0},
+        {".func callme(){ret;}\n" CALL("call callme;"), NULL, 0},
+        {".visible .func foo(){ret;}\n.visible .func bar();\n.alias bar, foo;\n" CALL("call bar;"), NULL, 0},
+        {".visible .func foo(){ret;}\n.func bar();\n.alias/* x */bar, foo;\n.func no;\n" CALL(
+             "call bar; call no;"),
+         "no", 7},
+        {".extern .func foo (/* ) */ .param .b64 a /* ; { */);\n" CALL("call foo;"), "foo", 4},
+        {EXTERN CALL("call (q foo"), NULL, 0},
+        {EXTERN CALL("call (q) foo;"), NULL, 0},
+        {EXTERN CALL("call (q), /* foo"), NULL, 0},
+        {".extern .func foo\n", NULL, 0},
+    };
+    for (size_t i = 0; i < PJ_COUNT(rows); i++) {
+        PJ_CLEANUP_BUFFER struct pj_buffer text = {0}, message = {0};
+        struct reading reading;
+        pj_buffer_printf(&text, HEAD "%s", rows[i].body);
+        read_bytes(text.data, text.size, &reading);
+        if (!rows[i].unresolved) {
+            if (reading.ptx.unresolved)
+                fail_msg("%s: %s", rows[i].body, reading.ptx.unresolved);
+            assert_int_not_equal(reading.finding.code, PJ_PTX_NEEDS_LINKING);
+        } else {
+            pj_buffer_printf(
+                &message,
+                "line %zu: the function \"%s\" is called but not defined here: name this file and the "
+                "one that defines it together under `link:`",
+                rows[i].line, rows[i].unresolved);
+            check_finding(&reading, rows[i].body, "needs-linking", rows[i].line, message.data);
+            assert_string_equal(reading.ptx.unresolved, rows[i].unresolved);
+            assert_int_equal(reading.ptx.unresolved_line, rows[i].line);
+            assert_int_equal(reading.ptx.kernel_count, 1);
+        }
+        pj_arena_free(&reading.arena);
+    }
+}
+
+/* What ptxas 13.0 and driver 580 said about a call of each name, declared and nowhere defined. */
+static void test_supplied(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        bool supplied;
+    } rows[] = {
+        {"vprintf", true},
+        {"malloc", true},
+        {"free", true},
+        {"__assertfail", true},
+        {"cudaGraphLaunch", true},
+        {"cudaGraphSetConditional", true},
+        {"cnpGetDevice", true},
+        {"__cuda_syscall_cp_async_zfill", true},
+        {"__cuda_syscall", true},
+        {"cnpGetParameterBufferV2", true},
+        {"vprintfx", false},
+        {"vprint", false},
+        {"printf", false},
+        {"__assert_fail", false},
+        {"memcpy", false},
+        {"cudaGraphFoo", false},
+        {"cnpFoo", false},
+        {"cudaDeviceSynchronize", false},
+        {"cudaMalloc", false},
+        {"cudaGetParameterBufferV2", false},
+        {"__nv_sin", false},
+        {"__cuda_sm20_div_u64", false},
+    };
+    for (size_t i = 0; i < PJ_COUNT(rows); i++) {
+        PJ_CLEANUP_BUFFER struct pj_buffer text = {0};
+        struct reading reading;
+        pj_buffer_printf(&text, HEAD ".extern .func %s (.param .b64 a);\n.entry k(){ call %s, (p); ret;}",
+                         rows[i].name, rows[i].name);
+        read_bytes(text.data, text.size, &reading);
+        if ((reading.finding.code == PJ_PTX_OK) != rows[i].supplied)
+            fail_msg("%s: %s", rows[i].name, pj_ptx_finding_name(reading.finding.code));
+        pj_arena_free(&reading.arena);
+    }
+}
+
+/* Many functions, many calls, many duplicates: each name once, in order, and quickly. */
+static void test_many(void **state)
+{
+    (void)state;
+    enum { COUNT = 20000 };
+    PJ_CLEANUP_BUFFER struct pj_buffer text = {0};
+    pj_buffer_puts(&text, HEAD);
+    for (int i = 0; i < COUNT; i++)
+        pj_buffer_printf(&text, ".extern .func e%d;.entry k%d(){call f%d;}.entry k%d(){}", i, i, i, i / 2);
+    pj_buffer_printf(&text, ".entry last(){call e%d;}", COUNT - 1);
+    struct reading reading;
+    read_bytes(text.data, text.size, &reading);
+    assert_int_equal(reading.finding.code, PJ_PTX_NEEDS_LINKING);
+    assert_string_equal(reading.ptx.unresolved, "e19999");
+    assert_int_equal(reading.ptx.kernel_count, COUNT + 1);
+    assert_string_equal(reading.ptx.kernels[1], "k1");
+    assert_string_equal(reading.ptx.kernels[COUNT - 1], "k19999");
+    assert_string_equal(reading.ptx.kernels[COUNT], "last");
+    pj_arena_free(&reading.arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_kernels),   cmocka_unit_test(test_every_offset),
+        cmocka_unit_test(test_long_name), cmocka_unit_test(test_unresolved),
+        cmocka_unit_test(test_supplied),  cmocka_unit_test(test_many),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
