@@ -2,7 +2,7 @@
 /* Every allocation fails once: each time the answer is "out of memory", and nothing leaks. */
 #include "folder.h"
 
-#include "../yaml/failing_memory.h"
+#include "../support/failing_memory.h"
 #include "manifest/reference.h"
 
 static void sweep(const struct folder *folder, const char *text, int without_failure)

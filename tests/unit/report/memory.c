@@ -14,58 +14,7 @@
 #include "report/receipt.h"
 #include "report/render.h"
 
-/* Allocations until one fails; 0 = none does. The linker sends every call here (see CMakeLists.txt). */
-static size_t fail_at;
-
-static bool fails(void)
-{
-    return fail_at > 0 && --fail_at == 0;
-}
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *old, size_t size);
-void *__real_reallocarray(void *old, size_t count, size_t size);
-char *__real_strdup(const char *text);
-int __real_vasprintf(char **ret_text, const char *format, va_list arguments)
-    __attribute__((format(printf, 2, 0)));
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *old, size_t size);
-void *__wrap_reallocarray(void *old, size_t count, size_t size);
-char *__wrap_strdup(const char *text);
-int __wrap_vasprintf(char **ret_text, const char *format, va_list arguments)
-    __attribute__((format(printf, 2, 0)));
-
-void *__wrap_malloc(size_t size)
-{
-    return fails() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t count, size_t size)
-{
-    return fails() ? NULL : __real_calloc(count, size);
-}
-
-void *__wrap_realloc(void *old, size_t size)
-{
-    return fails() ? NULL : __real_realloc(old, size);
-}
-
-void *__wrap_reallocarray(void *old, size_t count, size_t size)
-{
-    return fails() ? NULL : __real_reallocarray(old, count, size);
-}
-
-char *__wrap_strdup(const char *text)
-{
-    return fails() ? NULL : __real_strdup(text);
-}
-
-int __wrap_vasprintf(char **ret_text, const char *format, va_list arguments)
-{
-    return fails() ? -1 : __real_vasprintf(ret_text, format, arguments);
-}
+#include "../support/failing_memory.h"
 
 enum { ATTEMPTS_MAX = 20000 };
 
@@ -88,10 +37,9 @@ static void sweep(render_function *render, const char *model)
     for (size_t n = 1; n < ATTEMPTS_MAX; n++) {
         PJ_CLEANUP_BUFFER struct pj_buffer buffer = {0};
         PJ_CLEANUP_ERROR struct pj_error *error = NULL;
-        fail_at = n;
+        failing_memory_start(n);
         int result = render(report, &buffer, &error);
-        bool enough = fail_at > 0;
-        fail_at = 0;
+        bool enough = !failing_memory_stop();
         if (enough) {
             assert_int_equal(result, 0);
             assert_string_equal(pj_buffer_text(&buffer), pj_buffer_text(&whole));
@@ -150,10 +98,9 @@ static void writing_a_receipt_survives(void **state)
     make_receipt(&receipt);
     for (size_t n = 1; n < ATTEMPTS_MAX; n++) {
         PJ_CLEANUP_BUFFER struct pj_buffer text = {0};
-        fail_at = n;
+        failing_memory_start(n);
         int result = pj_receipt_write(&receipt, &text, NULL);
-        bool enough = fail_at > 0;
-        fail_at = 0;
+        bool enough = !failing_memory_stop();
         assert_int_equal(result, enough ? 0 : PJ_ERROR_NO_MEMORY);
         if (enough)
             return;
@@ -170,10 +117,9 @@ static void reading_a_receipt_survives(void **state)
     assert_int_equal(pj_receipt_write(&receipt, &text, NULL), 0);
     for (size_t n = 1; n < ATTEMPTS_MAX; n++) {
         struct pj_receipt *found = NULL;
-        fail_at = n;
+        failing_memory_start(n);
         int result = pj_receipt_read(text.data, text.size, &found, NULL);
-        bool enough = fail_at > 0;
-        fail_at = 0;
+        bool enough = !failing_memory_stop();
         assert_int_equal(result, enough ? 0 : PJ_ERROR_NO_MEMORY);
         assert_int_equal(found != NULL, enough);
         pj_receipt_free(found);
@@ -189,7 +135,7 @@ static void progress_survives(void **state)
     for (size_t n = 1; n < ATTEMPTS_MAX; n++) {
         PJ_CLEANUP_BUFFER struct pj_buffer out = {0};
         struct pj_progress progress;
-        fail_at = n;
+        failing_memory_start(n);
         pj_progress_init(&progress, true, 80);
         pj_progress_begin(&progress, "compile", 10, 0, 0, &out);
         int result = 0;
@@ -198,8 +144,7 @@ static void progress_survives(void **state)
         pj_progress_tick(&progress, 30000, &out);
         pj_progress_finish(&progress, 0, NULL, 0, "crashed", true, 40000, &out);
         pj_progress_end(&progress, &out);
-        bool enough = fail_at > 0;
-        fail_at = 0;
+        bool enough = !failing_memory_stop();
         assert_int_equal(result != 0 || out.failed, !enough);
         if (enough)
             return;

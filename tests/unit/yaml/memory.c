@@ -10,7 +10,7 @@
 
 #include "yaml/yaml.h"
 
-#include "failing_memory.h"
+#include "../support/failing_memory.h"
 
 static void sweep(const char *text, int without_failure)
 {

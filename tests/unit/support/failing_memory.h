@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Makes one chosen allocation of a program fail; linked with -Wl,--wrap of each function here. Include it in
- * one C file of a program. */
-#ifndef PREJIT_UNIT_YAML_FAILING_MEMORY_H
-#define PREJIT_UNIT_YAML_FAILING_MEMORY_H
+/* Makes one chosen allocation of a program fail. Include it in one C file of a program that is linked with
+ * unit_failing_memory, which sends each of these functions here. */
+#ifndef PREJIT_UNIT_SUPPORT_FAILING_MEMORY_H
+#define PREJIT_UNIT_SUPPORT_FAILING_MEMORY_H
 
 #include <stdarg.h>
 #include <stdbool.h>
@@ -64,6 +64,13 @@ char *__wrap_strdup(const char *text);
 char *__wrap_strdup(const char *text)
 {
     return failing_memory_now() ? NULL : __real_strdup(text);
+}
+
+char *__real_strndup(const char *text, size_t size);
+char *__wrap_strndup(const char *text, size_t size);
+char *__wrap_strndup(const char *text, size_t size)
+{
+    return failing_memory_now() ? NULL : __real_strndup(text, size);
 }
 
 int __real_vasprintf(char **text, const char *format, va_list arguments);
