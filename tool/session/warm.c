@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "session/accept.h"
 #include "session/engine.h"
 #include "session/outcome.h"
 #include "session/receipt_file.h"
@@ -65,18 +66,25 @@ static int note_preparation(struct pj_session *session, const struct pj_store_pr
     return r;
 }
 
-/* The cache's format is not ours. Working in place is right only where no store of this driver can delete
- * what others put there [20]. */
-static int refuse_danger(struct pj_session *session, const struct pj_store_preparation *done,
-                         struct pj_error **err)
+/* The driver's format is not ours. Working in place is right only where no store of this driver can delete
+ * what lies there [20]: it has just shown that it accepts the index, or there is nothing to lose. */
+static int refuse_danger(struct pj_engine *engine, struct pj_error **err)
 {
-    if (done->in_place_danger == 0)
-        return 0;
-    return pj_error_set(
-        err, PJ_ERROR_ENVIRONMENT,
-        "%s: its index %s, and prejit does not know this format; the driver's next store could delete "
-        "%zu entry files. Nothing was touched. Use an empty cache directory, or move the old one away",
-        session->location.path, pj_index_state_text(done->index_found), done->in_place_danger);
+    const struct pj_session *session = engine->session;
+    bool accepts = true;
+    struct pj_snapshot snapshot = {0};
+    int r = pj_snapshot_take(session->location.path, &snapshot, err);
+    size_t files = snapshot.count;
+    pj_snapshot_free(&snapshot);
+    if (r == 0 && files > 0)
+        r = pj_accept_ask(engine, &accepts, err);
+    if (r < 0 || accepts)
+        return r;
+    return pj_error_set(err, PJ_ERROR_ENVIRONMENT,
+                        "this driver does not accept the index of %s: its next store there would delete %zu "
+                        "entry files of another driver. "
+                        "Nothing was touched. Use an empty cache directory, or move this one away",
+                        session->location.path, files);
 }
 
 static size_t collect(const struct pj_session *session, bool (*wanted)(const struct pj_outcome *),
@@ -157,11 +165,11 @@ static bool is_waiting(const struct pj_outcome *outcome)
 
 /* An unknown format: what is there already is found out by asking the driver, the rest is compiled straight
  * into the cache. */
-static int work_in_place(struct pj_engine *engine, const struct pj_store_preparation *prepared,
-                         struct pj_error **err)
+static int work_in_place(struct pj_engine *engine, struct pj_error **err)
 {
     struct pj_session *session = engine->session;
-    int r = refuse_danger(session, prepared, err);
+    pj_engine_restart_in_place(engine);
+    int r = refuse_danger(engine, err);
     if (r == 0)
         r = pj_session_note(
             session, err,
@@ -173,7 +181,6 @@ static int work_in_place(struct pj_engine *engine, const struct pj_store_prepara
         r = pj_error_no_memory(err);
     if (r < 0)
         return r;
-    pj_engine_restart_in_place(engine);
     size_t count = collect(session, is_waiting, jobs);
     for (size_t i = 0; i < count; i++)
         session->outcomes[jobs[i]] =
@@ -190,7 +197,7 @@ static int work_in_place(struct pj_engine *engine, const struct pj_store_prepara
     return r == 0 ? compile_prove_repair(engine, err) : r;
 }
 
-static int run(struct pj_session *session, const struct pj_store_preparation *prepared, struct pj_error **err)
+static int run(struct pj_session *session, struct pj_error **err)
 {
     PJ_CLEANUP_ENGINE struct pj_engine *engine = NULL;
     int r = pj_engine_new(session, &engine, err);
@@ -199,7 +206,7 @@ static int run(struct pj_session *session, const struct pj_store_preparation *pr
     if (r == 0 && session->outcomes && session->format != PJ_FORMAT_OTHER)
         r = compile_prove_repair(engine, err);
     if (r == 0 && session->outcomes && session->format == PJ_FORMAT_OTHER)
-        r = work_in_place(engine, prepared, err);
+        r = work_in_place(engine, err);
     if (r == 0 && (session->interrupted || session->deadline_passed)) {
         pj_compile_stop(&engine->compile);
         r = pj_compile_commit(&engine->compile, err);
@@ -237,7 +244,7 @@ int pj_warm(const struct pj_options *options, struct pj_result **ret_result, str
     if (r == 0 && !prepared.can_commit)
         session->format = PJ_FORMAT_OTHER;
     if (r == 0)
-        r = run(session, &prepared, err);
+        r = run(session, err);
     if (r == 0 && !options->no_receipt && session->outcomes)
         r = pj_receipt_save(session, err);
     return r < 0 ? r : pj_result_from_session(&session, ret_result, err);
