@@ -81,6 +81,9 @@ int pj_result_answer(const struct pj_result *result, char **ret_text, struct pj_
 
 void pj_result_free(struct pj_result *result);
 
+/** What lies in a cache (NULL: by the driver's own rule), as a table or as JSON; free(). */
+int pj_cache_ls(const char *cache, bool json, char **ret_text, struct pj_error **err);
+
 /** What a manifest holds, for people; free(). */
 int pj_manifest_help_text(char **ret_text, struct pj_error **err);
 

@@ -8,8 +8,9 @@
 /** One command. `run` gets the arguments from the command's own name on and gives the exit status. */
 struct pj_command {
     const char *name;
-    const char *arguments; /* "MANIFEST" */
-    const char *summary;   /* one line of `prejit --help` */
+    const char *arguments; /* for the usage line: "[options] MANIFEST" */
+    bool takes_manifest;
+    const char *summary; /* one line of `prejit --help` */
     const char *description;
     bool hidden;
     int (*run)(const struct pj_command *command, int count, char **arguments);
@@ -18,6 +19,7 @@ struct pj_command {
 extern const struct pj_command pj_command_warm;
 extern const struct pj_command pj_command_verify;
 extern const struct pj_command pj_command_plan;
+extern const struct pj_command pj_command_cache;
 extern const struct pj_command pj_command_worker;
 
 /** All of them, NULL-terminated, in the order of the help. */

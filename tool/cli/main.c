@@ -12,8 +12,8 @@
 #include "cli/output.h"
 #include "version.h"
 
-const struct pj_command *const pj_commands[] = {&pj_command_warm, &pj_command_verify, &pj_command_plan,
-                                                &pj_command_worker, NULL};
+const struct pj_command *const pj_commands[] = {&pj_command_warm,  &pj_command_verify, &pj_command_plan,
+                                                &pj_command_cache, &pj_command_worker, NULL};
 
 static int show(const struct pj_buffer *text)
 {
@@ -67,8 +67,8 @@ static int unknown_command(const char *name)
     const char *suggestion = pj_text_suggest(name, names, count);
     pj_buffer_puts(&text, "there is no command '");
     pj_text_escape(&text, name, strlen(name));
-    pj_buffer_printf(&text, "'%s%s%s; see: prejit --help", suggestion ? "; did you mean '" : "",
-                     suggestion ? suggestion : "", suggestion ? "'?" : "");
+    pj_buffer_printf(&text, "'%s%s%s; see: prejit --help", suggestion ? " (did you mean '" : "",
+                     suggestion ? suggestion : "", suggestion ? "'?)" : "");
     pj_cli_complain(pj_buffer_text(&text));
     return 2;
 }

@@ -11,7 +11,14 @@
 #include "base/memory.h"
 #include "base/text.h"
 
-enum command_bit { WARM = 1, VERIFY = 2, PLAN = 4, ALL = WARM | VERIFY | PLAN };
+enum command_bit {
+    WARM = 1,
+    VERIFY = 2,
+    PLAN = 4,
+    CACHE = 8,
+    RUNS = WARM | VERIFY | PLAN,
+    ALL = RUNS | CACHE
+};
 
 struct option_info {
     const char *name;
@@ -141,10 +148,10 @@ static int apply_help(struct pj_cli_options *options, const char *value, struct 
 static const struct option_info option_table[] = {
     {"cache", 0, "DIR", ALL, "the compute cache (else the manifest's, else the driver's own rule)",
      apply_cache},
-    {"driver", 0, "PATH", ALL, "another libcuda.so.1 (or PREJIT_DRIVER)", apply_driver},
-    {"target", 't', "ARCH", ALL,
+    {"driver", 0, "PATH", RUNS, "another libcuda.so.1 (or PREJIT_DRIVER)", apply_driver},
+    {"target", 't', "ARCH", RUNS,
      "native, sm_90, sm_80..sm_90, hopper, all: instead of the manifest's; repeatable", apply_target},
-    {"module", 'm', "NAME", ALL, "only this module; repeatable", apply_module},
+    {"module", 'm', "NAME", RUNS, "only this module; repeatable", apply_module},
     {"format", 0, "FORMAT", ALL, "table (default) or json", apply_format},
     {"jobs", 'j', "N", WARM, "compile workers (default: by cores, memory and modules)", apply_workers},
     {"timeout", 0, "SECONDS", WARM, "give up on one module after this long (default 3600)", apply_timeout},
@@ -153,15 +160,18 @@ static const struct option_info option_table[] = {
     {"wait", 0, "SECONDS", WARM, "wait for another prejit on this cache (default 600; 0 leaves at once)",
      apply_wait},
     {"evict", 0, NULL, WARM, "let entries of this driver go where room is short", apply_evict},
-    {"no-receipt", 0, NULL, ALL, "neither read nor write the receipt", apply_no_receipt},
-    {"quiet", 'q', NULL, ALL, "the last line only", apply_quiet},
-    {"verbose", 'v', NULL, ALL, "every job, with entries and witnesses", apply_verbose},
+    {"no-receipt", 0, NULL, RUNS, "neither read nor write the receipt", apply_no_receipt},
+    {"quiet", 'q', NULL, RUNS, "the last line only", apply_quiet},
+    {"verbose", 'v', NULL, RUNS, "every job, with entries and witnesses", apply_verbose},
     {"help", 'h', NULL, ALL, "this text", apply_help},
 };
 
 static unsigned command_bit(const struct pj_command *command)
 {
-    return command == &pj_command_warm ? WARM : command == &pj_command_verify ? VERIFY : PLAN;
+    return command == &pj_command_warm     ? WARM
+           : command == &pj_command_verify ? VERIFY
+           : command == &pj_command_plan   ? PLAN
+                                           : CACHE;
 }
 
 enum { FIRST_LONG = 256 };
@@ -215,8 +225,8 @@ static int unknown_option(const struct pj_command *command, const char *given, s
     }
     const char *suggestion = elsewhere ? NULL : pj_text_suggest(bare, names, count);
     return pj_error_set(err, PJ_ERROR_USAGE, "%s has no option '%s'%s%s%s; see: prejit %s --help",
-                        command->name, given, suggestion ? "; did you mean '--" : "",
-                        suggestion ? suggestion : "", suggestion ? "'?" : "", command->name);
+                        command->name, given, suggestion ? " (did you mean '--" : "",
+                        suggestion ? suggestion : "", suggestion ? "'?)" : "", command->name);
 }
 
 static int parse(const struct pj_command *command, int count, char **arguments,
@@ -246,6 +256,12 @@ static int parse(const struct pj_command *command, int count, char **arguments,
     }
     if (options->help)
         return 0;
+    if (!command->takes_manifest) {
+        return optind == count
+                   ? 0
+                   : pj_error_set(err, PJ_ERROR_USAGE, "%s takes no further argument, '%s' is one",
+                                  command->name, arguments[optind]);
+    }
     if (optind == count)
         return pj_error_set(err, PJ_ERROR_USAGE, "%s needs a manifest; see: prejit %s --help", command->name,
                             command->name);
@@ -280,7 +296,7 @@ int pj_cli_options_parse(const struct pj_command *command, int count, char **arg
 
 void pj_cli_options_help(const struct pj_command *command, struct pj_buffer *text)
 {
-    pj_buffer_printf(text, "usage: prejit %s [options] %s\n\n%s\n\n", command->name, command->arguments,
+    pj_buffer_printf(text, "usage: prejit %s %s\n\n%s\n\n", command->name, command->arguments,
                      command->description);
     for (size_t i = 0; i < PJ_COUNT(option_table); i++) {
         const struct option_info *info = &option_table[i];
@@ -294,9 +310,9 @@ void pj_cli_options_help(const struct pj_command *command, struct pj_buffer *tex
                        info->argument ? info->argument : "");
         pj_buffer_printf(text, "  %-26s %s\n", left, info->help);
     }
-    pj_buffer_puts(
-        text,
-        "\nMANIFEST is a YAML file, or - for standard input; what goes into it: prejit --help manifest\n");
+    if (command->takes_manifest)
+        pj_buffer_puts(text, "\nMANIFEST is a YAML file, or - for standard input; what goes into it: prejit "
+                             "--help manifest\n");
 }
 
 void pj_cli_options_free(struct pj_cli_options *options)

@@ -10,7 +10,8 @@ static int run(const struct pj_command *command, int count, char **arguments)
 
 const struct pj_command pj_command_plan = {
     .name = "plan",
-    .arguments = "MANIFEST",
+    .arguments = "[options] MANIFEST",
+    .takes_manifest = true,
     .summary = "show the jobs, what is wrong with them, and their entries; needs no GPU",
     .description = "Reads the manifest and every module, and shows which jobs `warm` would do.\n"
                    "Exit status: 0; 1 a module cannot run on a target that was named; 2 usage or manifest.",

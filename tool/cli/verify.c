@@ -10,7 +10,8 @@ static int run(const struct pj_command *command, int count, char **arguments)
 
 const struct pj_command pj_command_verify = {
     .name = "verify",
-    .arguments = "MANIFEST",
+    .arguments = "[options] MANIFEST",
+    .takes_manifest = true,
     .summary = "prove what the cache holds; compile nothing, write nothing",
     .description = "Loads every module of the manifest in fresh processes with JIT disabled.\n"
                    "Exit status: 0 proven; 1 a module failed; 2 usage or manifest; 3 no driver or no GPU;\n"

@@ -10,7 +10,8 @@ static int run(const struct pj_command *command, int count, char **arguments)
 
 const struct pj_command pj_command_warm = {
     .name = "warm",
-    .arguments = "MANIFEST",
+    .arguments = "[options] MANIFEST",
+    .takes_manifest = true,
     .summary = "compile what is missing into the cache, and prove that later loads skip the JIT",
     .description =
         "Has the CUDA driver compile every module of the manifest that is not in the compute cache,\n"

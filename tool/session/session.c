@@ -26,7 +26,7 @@ static int parse_selection(struct pj_session *session, struct pj_error **err)
         if (pj_target_parse(options->targets[i], &targets[i], err) < 0) {
             if (err && *err && (*err)->code != PJ_ERROR_NO_MEMORY)
                 (*err)->code = PJ_ERROR_USAGE;
-            return pj_error_wrap(err, PJ_ERROR_USAGE, "-t %s", options->targets[i]);
+            return pj_error_wrap(err, PJ_ERROR_USAGE, "-t");
         }
         pj_buffer_printf(&text, "-t %s\n", options->targets[i]);
     }

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* prejit cache ls */
+#include <string.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "cli/command.h"
+#include "cli/options.h"
+#include "cli/output.h"
+
+static int complain(struct pj_error *error)
+{
+    int status = pj_error_exit_code(error);
+    pj_cli_complain(pj_error_message(error));
+    pj_error_free(error);
+    return status;
+}
+
+static int list(const struct pj_command *command, const struct pj_cli_options *options)
+{
+    PJ_CLEANUP_FREE char *text = NULL;
+    PJ_CLEANUP_BUFFER struct pj_buffer help = {0};
+    struct pj_error *error = NULL;
+    if (options->help) {
+        pj_cli_options_help(command, &help);
+        return pj_cli_write(STDOUT_FILENO, pj_buffer_text(&help), help.size) ? 0 : 1;
+    }
+    if (pj_cache_ls(options->run.cache, options->format == PJ_CLI_JSON, &text, &error) < 0)
+        return complain(error);
+    return pj_cli_write(STDOUT_FILENO, text, strlen(text)) ? 0 : 1;
+}
+
+static int run(const struct pj_command *command, int count, char **arguments)
+{
+    struct pj_cli_options options;
+    struct pj_error *error = NULL;
+    bool wants_help = count > 1 && (strcmp(arguments[1], "--help") == 0 || strcmp(arguments[1], "-h") == 0);
+    bool named = count > 1 && strcmp(arguments[1], "ls") == 0;
+    if (!named && !wants_help) {
+        pj_cli_complain("cache has one action in this version: prejit cache ls; see: prejit cache --help");
+        return 2;
+    }
+    if (pj_cli_options_parse(command, count - named, arguments + named, &options, &error) < 0)
+        return complain(error);
+    int status = list(command, &options);
+    pj_cli_options_free(&options);
+    return status;
+}
+
+const struct pj_command pj_command_cache = {
+    .name = "cache",
+    .arguments = "ls [options]",
+    .summary = "list what lies in a cache; needs no GPU",
+    .description =
+        "Lists the entries of the compute cache: target, size, the driver build they are for, whether\n"
+        "the cache's index names them, and the options in their key.\n"
+        "Exit status: 0; 2 usage; 3 there can be no cache (CUDA_CACHE_PATH is empty, no HOME).",
+    .run = run,
+};

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Lists what lies in a cache: which driver build, architecture and options each entry is for. Opens no
+ * driver. */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "report/column.h"
+#include "session/session.h"
+
+enum { KEY_MAX_BYTES = 1 << 30 };
+
+struct listed_entry {
+    char path[PJ_ENTRY_PATH_TEXT];
+    uint64_t bytes;
+    bool in_index, readable;
+    struct pj_cache_key key; /* stamp and arch_number alone outlive the reading */
+    char *options;
+};
+
+static bool get_path(const void *row, struct pj_cell *cell)
+{
+    const struct listed_entry *entry = row;
+    pj_buffer_puts(&cell->text, entry->path);
+    return true;
+}
+
+static bool get_bytes(const void *row, struct pj_cell *cell)
+{
+    const struct listed_entry *entry = row;
+    cell->count = entry->bytes;
+    return true;
+}
+
+static bool get_target(const void *row, struct pj_cell *cell)
+{
+    const struct listed_entry *entry = row;
+    if (entry->readable)
+        pj_buffer_printf(&cell->text, "sm_%u", entry->key.arch_number);
+    return entry->readable;
+}
+
+static bool get_options(const void *row, struct pj_cell *cell)
+{
+    const struct listed_entry *entry = row;
+    if (entry->options)
+        pj_buffer_puts(&cell->text, entry->options);
+    return entry->options && *entry->options;
+}
+
+static bool get_stamp(const void *row, struct pj_cell *cell)
+{
+    const struct listed_entry *entry = row;
+    if (entry->readable)
+        pj_buffer_puts(&cell->text, entry->key.stamp);
+    return entry->readable;
+}
+
+static bool get_listed(const void *row, struct pj_cell *cell)
+{
+    const struct listed_entry *entry = row;
+    cell->flag = entry->in_index;
+    return true;
+}
+
+static const struct pj_column columns[] = {
+    {"ENTRY", "name", PJ_COLUMN_TEXT, false, get_path},
+    {"TARGET", "target", PJ_COLUMN_TEXT, false, get_target},
+    {"SIZE", "bytes", PJ_COLUMN_BYTES, false, get_bytes},
+    {"DRIVER BUILD", "stamp", PJ_COLUMN_TEXT, false, get_stamp},
+    {"LISTED", "listed", PJ_COLUMN_FLAG, false, get_listed},
+    {"OPTIONS", "option_text", PJ_COLUMN_TEXT, false, get_options},
+};
+
+/* Header and key; the payload is of no interest here. What cannot be read leaves the entry's fields unknown.
+ */
+static int read_key(int cache_fd, struct listed_entry *entry, struct pj_error **err)
+{
+    unsigned char bytes[PJ_ENTRY_HEADER_BYTES];
+    struct pj_entry_header header;
+    PJ_CLEANUP_ERROR struct pj_error *ignored = NULL;
+    PJ_CLEANUP_CLOSE int fd = openat(cache_fd, entry->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (fd < 0 || pj_file_pread(fd, entry->path, bytes, sizeof bytes, 0, &ignored) < 0)
+        return 0;
+    pj_entry_header_read(bytes, &header);
+    if (header.format != PJ_CACHE_FORMAT || header.key_bytes > KEY_MAX_BYTES ||
+        header.key_bytes > entry->bytes)
+        return 0;
+    PJ_CLEANUP_FREE char *key = malloc((size_t)header.key_bytes + 1);
+    if (!key)
+        return pj_error_no_memory(err);
+    if (pj_file_pread(fd, entry->path, key, (size_t)header.key_bytes, sizeof bytes, &ignored) < 0 ||
+        pj_cache_key_read(key, (size_t)header.key_bytes, &entry->key, &ignored) < 0)
+        return 0;
+    entry->readable = true;
+    entry->options = strndup(entry->key.options, entry->key.options_size);
+    return entry->options ? 0 : pj_error_no_memory(err);
+}
+
+static int render(const struct pj_cache_location *location, const struct pj_snapshot *snapshot,
+                  const struct pj_column_table *table, bool json, struct pj_buffer *text,
+                  struct pj_error **err)
+{
+    char used[PJ_SIZE_TEXT], limit[PJ_SIZE_TEXT];
+    if (json) {
+        pj_buffer_puts(text, "{\"schema\": \"prejit-cache/1\", \"entries\":\n");
+        int r = pj_column_json(table, text, err);
+        pj_buffer_puts(text, "}\n");
+        return r;
+    }
+    int r = pj_column_text(table, false, text, err);
+    pj_buffer_printf(text, "%s%zu entr%s; %s of %s in ", snapshot->count ? "\n" : "", snapshot->count,
+                     snapshot->count == 1 ? "y" : "ies", pj_text_from_size(snapshot->bytes, used),
+                     pj_text_from_size(location->limit_bytes, limit));
+    pj_text_escape(text, location->path, strlen(location->path));
+    if (!snapshot->exists)
+        pj_buffer_puts(text, " (there is no such directory yet)");
+    else if (snapshot->index_state != PJ_INDEX_VALID && snapshot->count > 0)
+        pj_buffer_printf(text, "\nits index %s", pj_index_state_text(snapshot->index_state));
+    pj_buffer_putc(text, '\n');
+    return r;
+}
+
+static int list(const struct pj_cache_location *location, const struct pj_snapshot *snapshot, bool json,
+                struct pj_buffer *text, struct pj_error **err)
+{
+    PJ_CLEANUP_FREE struct listed_entry *entries = calloc(snapshot->count + 1, sizeof *entries);
+    PJ_CLEANUP_FREE const void **rows = calloc(snapshot->count + 1, sizeof *rows);
+    PJ_CLEANUP_CLOSE int cache_fd = -1;
+    if (!entries || !rows)
+        return pj_error_no_memory(err);
+    int r = snapshot->exists ? pj_directory_open(AT_FDCWD, location->path, true, &cache_fd, err) : 0;
+    for (size_t i = 0; i < snapshot->count && r == 0; i++) {
+        struct listed_entry *entry = &entries[i];
+        (void)pj_entry_path(snapshot->entries[i].hash, entry->path);
+        entry->bytes = snapshot->entries[i].size;
+        entry->in_index = snapshot->entries[i].index_position != PJ_NOT_LISTED;
+        rows[i] = entry;
+        r = read_key(cache_fd, entry, err);
+    }
+    const struct pj_column_table table = {
+        .columns = columns, .column_count = PJ_COUNT(columns), .rows = rows, .row_count = snapshot->count};
+    if (r == 0)
+        r = render(location, snapshot, &table, json, text, err);
+    for (size_t i = 0; i < snapshot->count; i++)
+        free(entries[i].options);
+    return r;
+}
+
+int pj_cache_ls(const char *cache, bool json, char **ret_text, struct pj_error **err)
+{
+    const struct pj_cache_inputs inputs = {
+        .option_path = cache,
+        .cuda_cache_path = getenv("CUDA_CACHE_PATH"),
+        .cuda_cache_maxsize = getenv("CUDA_CACHE_MAXSIZE"),
+        .home = getenv("HOME"),
+    };
+    struct pj_cache_location location = {0};
+    struct pj_snapshot snapshot = {0};
+    PJ_CLEANUP_BUFFER struct pj_buffer text = {0};
+    int r = pj_cache_locate(&inputs, &location, err);
+    if (r == 0)
+        r = pj_snapshot_take(location.path, &snapshot, err);
+    if (r == 0)
+        r = list(&location, &snapshot, json, &text, err);
+    if (r == 0)
+        r = pj_buffer_check(&text, err);
+    if (r == 0)
+        *ret_text = PJ_STEAL(text.data);
+    pj_snapshot_free(&snapshot);
+    pj_cache_location_free(&location);
+    return r;
+}
