@@ -231,6 +231,90 @@ static void test_index_replaced_in_between(void **state)
     expect_index(place->cache, all, 3);
 }
 
+/* What somebody does at a named point of the commit. */
+struct intruder {
+    const struct place *place;
+    const char *point;
+    void (*act)(const struct place *place);
+};
+
+static void at_point(void *context, const char *point)
+{
+    struct intruder *intruder = context;
+    if (intruder->point && strcmp(point, intruder->point) == 0) {
+        intruder->point = NULL;
+        intruder->act(intruder->place);
+    }
+}
+
+static struct pj_commit_item commit_beside(struct place *place, const char *image, const char *point,
+                                           void (*act)(const struct place *place))
+{
+    struct intruder intruder = {.place = place, .point = point, .act = act};
+    struct pj_store_options options = fixture_options(place->cache);
+    options.at_point = at_point;
+    options.context = &intruder;
+    pj_store_close(place->store, false);
+    place->store = open_store(&options, NULL);
+    struct pj_commit_item item = put_item(place->store, 0, STAMP, image, 300);
+    commit(place, &item, 1);
+    assert_null(intruder.point);
+    struct pj_store_options plain = fixture_options(place->cache);
+    pj_store_close(place->store, false);
+    place->store = open_store(&plain, NULL);
+    return item;
+}
+
+static void damage_present(const struct place *place)
+{
+    write_entry(place->cache, place->foreign[0], "damaged while nobody looked, 28 bytes and more", 46);
+}
+
+/* Sound when it was read, another file under the lock: ours takes its place. */
+static void test_present_changes_in_between(void **state)
+{
+    struct place *place = *state;
+    struct pj_commit_item item = commit_beside(place, "foreign 0", "S2.staged", damage_present);
+    assert_int_equal(item.result, PJ_COMMIT_STORED);
+    assert_int_equal(entry_state(place->cache, place->foreign[0]), PJ_ENTRY_SOUND);
+    expect_index(place->cache, place->foreign, 2);
+}
+
+static void replace_index(const struct place *place)
+{
+    PJ_CLEANUP_FREE char *index = pj_path_join(place->cache, "index");
+    assert_int_equal(unlink(index), 0);
+    put_index(place->cache, place->foreign, 2);
+}
+
+/* The records went into a file that has no name any more. */
+static void test_index_replaced_under_the_lock(void **state)
+{
+    static const char *const points[] = {"S3.locked", "S3.renamed", "S3.header-written"};
+    struct place *place = *state;
+    for (size_t i = 0; i < PJ_COUNT(points); i++) {
+        char image[16];
+        (void)snprintf(image, sizeof image, "r%zu", i);
+        struct pj_store_options options = fixture_options(place->cache);
+        struct intruder intruder = {.place = place, .point = points[i], .act = replace_index};
+        options.at_point = at_point;
+        options.context = &intruder;
+        pj_store_close(place->store, false);
+        place->store = open_store(&options, NULL);
+        struct pj_commit_item item = put_item(place->store, 0, STAMP, image, 300);
+        intruder.point = points[i];
+        commit(place, &item, 1);
+        assert_null(intruder.point);
+        assert_int_equal(item.result, PJ_COMMIT_STORED);
+        bool listed = false;
+        assert_int_equal(pj_store_listed(place->store, &item.hash, 1, &listed, NULL), 0);
+        assert_true(listed);
+        struct pj_store_options plain = fixture_options(place->cache);
+        pj_store_close(place->store, false);
+        place->store = open_store(&plain, NULL);
+    }
+}
+
 static void test_unknown_format(void **state)
 {
     struct place *place = *state;
@@ -350,6 +434,8 @@ int main(void)
         TEST(test_directory_in_the_way),
         TEST(test_index_lost_in_between),
         TEST(test_index_replaced_in_between),
+        TEST(test_present_changes_in_between),
+        TEST(test_index_replaced_under_the_lock),
         TEST(test_unknown_format),
         TEST(test_remove),
         TEST(test_listed_needs_the_size),

@@ -175,13 +175,43 @@ static void test_own_run_is_kept(void **state)
     expect_index(place->cache, left, 2);
 }
 
+/* The same over several calls: rounds of one run do not undo each other. */
+static void test_earlier_rounds_are_kept(void **state)
+{
+    struct place *place = *state;
+    struct pj_store_options options = fixture_options(place->cache);
+    options.limit_bytes = 2 * listed_size(2000) + 10;
+    options.evict = true;
+    struct pj_store *store = open_store(&options, NULL);
+    struct pj_commit_item items[3];
+    for (size_t i = 0; i < 3; i++) {
+        char image[2] = {(char)('p' + i), '\0'};
+        PJ_CLEANUP_ERROR struct pj_error *err = NULL;
+        items[i] = put_item(store, 0, STAMP, image, 2000);
+        if (pj_store_commit(store, STAMP, &items[i], 1, &err) < 0)
+            fail_msg("%s", pj_error_message(err));
+    }
+    pj_store_close(store, false);
+    assert_int_equal(items[0].result, PJ_COMMIT_STORED);
+    assert_int_equal(items[1].result, PJ_COMMIT_STORED);
+    assert_int_equal(items[2].result, PJ_COMMIT_TOO_LARGE);
+    free(items[2].message);
+    uint64_t left[] = {items[0].hash, items[1].hash};
+    expect_index(place->cache, left, 2);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_exact_fit),      TEST(test_oldest_stale_goes),     TEST(test_own_only_when_asked),
-        TEST(test_order_of_items), TEST(test_larger_than_the_limit), TEST(test_own_run_is_kept),
+        TEST(test_exact_fit),
+        TEST(test_oldest_stale_goes),
+        TEST(test_own_only_when_asked),
+        TEST(test_order_of_items),
+        TEST(test_larger_than_the_limit),
+        TEST(test_own_run_is_kept),
+        TEST(test_earlier_rounds_are_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
