@@ -63,7 +63,7 @@ bool pj_text_to_size(const char *text, uint64_t *ret_bytes)
         }
         rest += 1 + decimals;
     }
-    if (*rest == ' ')
+    if (rest[0] == ' ' && rest[1] != '\0')
         rest++;
     for (size_t i = 0; i < PJ_COUNT(size_units); i++) {
         if (strcmp(rest, size_units[i].name) != 0)
@@ -174,6 +174,12 @@ void pj_text_escape(struct pj_buffer *buffer, const char *text, size_t size)
 
 enum { SUGGEST_MAX = 48 };
 
+/* What differs in case alone, or in which of '_' and '-' it has, does not differ. */
+static int folded(char c)
+{
+    return c == '-' ? '_' : tolower((unsigned char)c);
+}
+
 /* Levenshtein distance, at most SUGGEST_MAX characters each. */
 static size_t edit_distance(const char *a, const char *b)
 {
@@ -187,8 +193,7 @@ static size_t edit_distance(const char *a, const char *b)
         size_t diagonal = row[0];
         row[0] = i;
         for (size_t j = 1; j <= length_b; j++) {
-            size_t replace =
-                diagonal + (tolower((unsigned char)a[i - 1]) != tolower((unsigned char)b[j - 1]));
+            size_t replace = diagonal + (folded(a[i - 1]) != folded(b[j - 1]));
             diagonal = row[j];
             size_t insert = row[j - 1] + 1, erase = row[j] + 1;
             row[j] = replace < insert ? replace : insert;
@@ -199,12 +204,27 @@ static size_t edit_distance(const char *a, const char *b)
     return row[length_b];
 }
 
+/* Equal but for case, and for '_' and '-', wherever they stand? */
+static bool same_letters(const char *a, const char *b)
+{
+    for (;;) {
+        a += strspn(a, "_-");
+        b += strspn(b, "_-");
+        if (folded(*a) != folded(*b))
+            return false;
+        if (*a == '\0')
+            return true;
+        a++;
+        b++;
+    }
+}
+
 const char *pj_text_suggest(const char *text, const char *const *names, size_t count)
 {
     const char *best = NULL;
     size_t best_distance = strlen(text) < 4 ? 2 : 3; /* exclusive */
     for (size_t i = 0; i < count; i++) {
-        size_t distance = edit_distance(text, names[i]);
+        size_t distance = same_letters(text, names[i]) ? 0 : edit_distance(text, names[i]);
         if (distance < best_distance) {
             best_distance = distance;
             best = names[i];
