@@ -22,15 +22,11 @@ struct index {
     size_t count;
 };
 
-static void free_functions(struct functions *functions)
-{
-    free(functions->items);
-}
-
-static void free_index(struct index *index)
-{
-    free(index->items);
-}
+/* What is needed while a text is read. */
+struct work {
+    struct functions functions;
+    struct index all, undefined;
+};
 
 /* What the driver supplies by itself: ptxas 13.0 and driver 580 resolve these and no others. */
 static bool is_supplied(const struct function *function)
@@ -283,24 +279,23 @@ static int keep_kernels(struct pj_ptx_reader *reader, const struct functions *fu
     return 0;
 }
 
-int pj_ptx_read_functions(struct pj_ptx_reader *reader, struct pj_error **err)
+static int read_all(struct pj_ptx_reader *reader, struct work *work, struct pj_error **err)
 {
-    __attribute__((cleanup(free_functions))) struct functions functions = {0};
-    __attribute__((cleanup(free_index))) struct index all = {0}, undefined = {0};
     const struct pj_ptx_cursor body = reader->cursor;
-    if (!find_functions(&reader->cursor, &functions))
+    struct functions *functions = &work->functions;
+    if (!find_functions(&reader->cursor, functions))
         return pj_error_no_memory(err);
-    size_t room = functions.count ? functions.count : 1;
-    all.items = calloc(room, sizeof *all.items);
-    undefined.items = calloc(room, sizeof *undefined.items);
-    if (!all.items || !undefined.items)
+    size_t room = functions->count ? functions->count : 1;
+    work->all.items = calloc(room, sizeof *work->all.items);
+    work->undefined.items = calloc(room, sizeof *work->undefined.items);
+    if (!work->all.items || !work->undefined.items)
         return pj_error_no_memory(err);
-    for (size_t i = 0; i < functions.count; i++)
-        all.items[all.count++] = &functions.items[i];
-    sort_out(&all, &undefined);
-    if (undefined.count > 0) {
-        drop_aliases(&undefined, body.at, body.end);
-        const struct function *called = find_unresolved(&undefined, body);
+    for (size_t i = 0; i < functions->count; i++)
+        work->all.items[work->all.count++] = &functions->items[i];
+    sort_out(&work->all, &work->undefined);
+    if (work->undefined.count > 0) {
+        drop_aliases(&work->undefined, body.at, body.end);
+        const struct function *called = find_unresolved(&work->undefined, body);
         if (called) {
             reader->ptx->unresolved = pj_arena_strndup(reader->arena, called->name, called->length);
             reader->ptx->unresolved_line = pj_ptx_line(body.start, called->name);
@@ -308,5 +303,15 @@ int pj_ptx_read_functions(struct pj_ptx_reader *reader, struct pj_error **err)
                 return pj_error_no_memory(err);
         }
     }
-    return keep_kernels(reader, &functions, err);
+    return keep_kernels(reader, functions, err);
+}
+
+int pj_ptx_read_functions(struct pj_ptx_reader *reader, struct pj_error **err)
+{
+    struct work work = {0};
+    int status = read_all(reader, &work, err);
+    free(work.functions.items);
+    free(work.all.items);
+    free(work.undefined.items);
+    return status;
 }
