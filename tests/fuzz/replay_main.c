@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "base/memory.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -17,12 +16,13 @@ enum { INPUT_BYTES_MAX = 64 * 1024 * 1024 };
 /* A copy of the exact size, so that a sanitizer sees any read behind it. */
 static void feed(const struct pj_buffer *bytes)
 {
-    PJ_CLEANUP_FREE uint8_t *copy = malloc(bytes->size ? bytes->size : 1);
+    uint8_t *copy = malloc(bytes->size ? bytes->size : 1);
     if (!copy)
         abort();
     if (bytes->size > 0)
         memcpy(copy, bytes->data, bytes->size);
     (void)LLVMFuzzerTestOneInput(copy, bytes->size);
+    free(copy);
 }
 
 static int replay_folder(const char *path, size_t *count, struct pj_error **err)
