@@ -34,15 +34,17 @@ def resolve(root, path, name):
 
 
 def check_private(path, header):
-    """A header *_private.h is for files of its folder that share its first word."""
-    name = os.path.basename(header)
+    """A header *_private.h is for its folder alone; in session, where each file is a use of its own, for the files that
+    share its first word."""
+    name, folder = os.path.basename(header), os.path.dirname(header)
     if not name.endswith("_private.h"):
         return None
+    if os.path.dirname(path) != folder:
+        return f"{header} is private to {folder}"
     stem = name[:-len("_private.h")]
-    mine = os.path.basename(path)
-    if os.path.dirname(path) == os.path.dirname(header) and re.match(re.escape(stem) + r"(_\w+)?\.[ch]$", mine):
-        return None
-    return f"{header} is private to the files {stem}*.c beside it"
+    if folder == "tool/session" and not re.match(re.escape(stem) + r"(_\w+)?\.[ch]$", os.path.basename(path)):
+        return f"{header} is private to the files {stem}*.c beside it"
+    return None
 
 
 def check_library(part, name):

@@ -22,7 +22,7 @@ MAY_INCLUDE = {
     "session": ["public", "base", "arch", "yaml", "manifest", "image", "host", "cache", "job/wire", "job/plan",
                 "job/pool", "verify", "report"],
     "cli": ["public", "base", "session", "report"],
-    "cli/worker": ["public", "base", "session", "report", "job/worker"],
+    "cli/worker": ["public", "base", "session", "report", "job/worker", "cli"],
 }
 
 # Library → the headers that belong to it, and the parts that may include them.
@@ -64,6 +64,9 @@ SYMBOLS = [
 # Module → variables that may change: what a signal handler writes has no other place.
 STATE = {"cli": re.compile(r".*"), "session": re.compile(r"signal_\w+$")}
 
+# Files of a part whose name does not begin with the part's.
+FILES = {"tool/job/child": "job/pool"}
+
 # Archive name where it is not prejit_<folder>.
 ARCHIVES = {"prejit_yaml_events": "yaml"}
 
@@ -76,6 +79,8 @@ def part_of(path):
     if folders[0] != "tool" or len(folders) < 3:
         return None
     module, stem = folders[1], re.sub(r"\.\w+$", "", folders[-1])
+    if f"tool/{module}/{stem}" in FILES:
+        return FILES[f"tool/{module}/{stem}"]
     if module == "job":
         part = "job/" + stem.split("_")[0]
         return part if part in MAY_INCLUDE else None

@@ -91,6 +91,13 @@ class Includes(PlantedTree):
         self.assertEqual(self.found(), ["tool/session/verify.c:3: tool/session/warm_private.h is private to the files "
                                         "warm*.c beside it"])
 
+    def test_private_header_of_another_module(self):
+        self.write_header("tool/arch/table_private.h")
+        self.write_c("tool/arch/target.c", '#include "arch/table_private.h"\n')
+        self.assertEqual(self.found(), [])
+        self.write_c("tool/host/root.c", '#include "arch/table_private.h"\n')
+        self.assertEqual(self.found(), ["tool/host/root.c:3: tool/arch/table_private.h is private to tool/arch"])
+
     def test_headers_that_include_each_other(self):
         self.write_header("tool/host/a.h", '#include "host/b.h"\n')
         self.write_header("tool/host/b.h", '#include "host/a.h"\n')

@@ -71,6 +71,12 @@ class Style(PlantedTree):
         self.write_c("tool/base/a.h", "#ifndef A_H\n#define A_H\n#endif\n")
         self.assertEqual(self.found(), ["tool/base/a.h:1: the include guard must be PREJIT_BASE_A_H"])
 
+    def test_guard_of_a_test(self):
+        self.write_c("tests/fake/a.h", "#ifndef FAKE_A_H\n#define FAKE_A_H\n#endif\n")
+        self.assertEqual(self.found(), [])
+        self.write_c("tests/fake/a.h", "#ifndef FAKE_B_H\n#define FAKE_B_H\n#endif\n")
+        self.assertEqual(self.found(), ["tests/fake/a.h:1: the include guard must end in _A_H"])
+
 
 class Headers(PlantedTree):
     def test_header_that_needs_another(self):
@@ -112,11 +118,12 @@ class Tidy(PlantedTree):
         super().setUp()
         with open(CONFIGURATION, encoding="utf-8") as file:
             self.write(".clang-tidy", file.read())
+        self.write("tests/lint/tidy.py", "")
 
     def found(self, body):
         path = self.write_c("tool/base/a.c", body)
         self.write("build/compile_commands.json",
-                   f'[{{"directory": "{self.root}", "file": "{path}", "command": "gcc -std=c11 -D_GNU_SOURCE -c {path}"}}]')
+                   f'[{{"directory": "{self.root}", "file": "{path}", "command": "gcc -std=c11 -D_GNU_SOURCE -Itool -c {path}"}}]')
         findings, count = tidy.check_tree(self.root, self.root + "/build")
         self.assertEqual(count, 1)
         return [finding.rsplit(" ", 1)[1] for finding in findings]
@@ -140,6 +147,15 @@ class Tidy(PlantedTree):
         self.write_c("tool/base/a.h", "static inline int pj_b(int a)\n{\n    return a > 2 && a > 2;\n}\n")
         self.assertEqual(self.found('#include "a.h"\nint pj_a(void);\nint pj_a(void)\n{\n    return pj_b(1);\n}\n'),
                          ["[misc-redundant-expression]"])
+
+    def test_clean_file_is_looked_at_again_when_its_header_changes(self):
+        body = '#include "a.h"\nint pj_a(int a);\nint pj_a(int a)\n{\n    return pj_b(a);\n}\n'
+        self.write_c("tool/base/a.h", "static inline int pj_b(int a)\n{\n    return a > 2;\n}\n")
+        self.assertEqual(self.found(body), [])
+        self.assertEqual(len(os.listdir(self.root + "/build/lint-clean")), 1)
+        self.write_c("tool/base/a.h", "static inline int pj_b(int a)\n{\n    return a > 2 && a > 2;\n}\n")
+        self.assertEqual(self.found(body), ["[misc-redundant-expression]"])
+        self.assertEqual(self.found(body), ["[misc-redundant-expression]"])
 
     def test_file_that_does_not_compile(self):
         self.assertEqual(self.found("int pj_a(void)\n{\n    return b;\n}\n"), ["[clang-diagnostic-error]"])
