@@ -3,12 +3,14 @@
 #include "base/error.h"
 
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static char no_memory_text[] = "out of memory";
-static struct pj_error no_memory = {.code = PJ_ERROR_NO_MEMORY, .errnum = 0, .message = no_memory_text};
+static const char no_memory_text[] = "out of memory";
+static const struct pj_error no_memory = {
+    .code = PJ_ERROR_NO_MEMORY, .errnum = 0, .message = (char *)(uintptr_t)no_memory_text};
 
 static const struct {
     enum pj_error_code code;
@@ -41,7 +43,7 @@ const char *pj_error_code_name(enum pj_error_code code)
 int pj_error_no_memory(struct pj_error **err)
 {
     if (err)
-        *err = &no_memory;
+        *err = (struct pj_error *)(uintptr_t)&no_memory; /* never written to, never freed */
     return PJ_ERROR_NO_MEMORY;
 }
 
@@ -115,6 +117,17 @@ int pj_error_wrap(struct pj_error **err, int code, const char *format, ...)
 enum pj_error_code pj_error_code(const struct pj_error *error)
 {
     return error ? error->code : PJ_OK;
+}
+
+int pj_error_recode(struct pj_error **err, enum pj_error_code code, int errnum)
+{
+    if (!err || !*err)
+        return code;
+    if (*err == &no_memory)
+        return PJ_ERROR_NO_MEMORY;
+    (*err)->code = code;
+    (*err)->errnum = errnum;
+    return code;
 }
 
 const char *pj_error_message(const struct pj_error *error)

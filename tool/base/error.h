@@ -30,6 +30,10 @@ int pj_error_no_memory(struct pj_error **err);
 int pj_error_wrap(struct pj_error **err, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/** Gives *err another code and errno, where a failure means something else to the caller's caller; out of
+ * memory stays what it is. Returns the code it has then. */
+int pj_error_recode(struct pj_error **err, enum pj_error_code code, int errnum);
+
 /** Frees *err and sets it to NULL: for failures that are expected and handled. */
 void pj_error_clear(struct pj_error **err);
 

@@ -67,9 +67,7 @@ int pj_file_open_regular(int dirfd, const char *path, int *ret_fd, struct stat *
     if (!S_ISREG(ret_stat->st_mode)) {
         (void)pj_error_set(err, PJ_ERROR_IO, "%s is %s, not a regular file", path,
                            file_type_name(ret_stat->st_mode));
-        if (err && *err)
-            (*err)->errnum = EINVAL;
-        return PJ_ERROR_IO;
+        return pj_error_recode(err, PJ_ERROR_IO, EINVAL);
     }
     *ret_fd = PJ_STEAL_FD(fd);
     return 0;
@@ -79,9 +77,7 @@ static int too_large(const char *name, uint64_t size, uint64_t max_bytes, struct
 {
     (void)pj_error_set(err, PJ_ERROR_IO, "%s has %" PRIu64 " bytes, more than the %" PRIu64 " allowed", name,
                        size, max_bytes);
-    if (err && *err)
-        (*err)->errnum = EFBIG;
-    return PJ_ERROR_IO;
+    return pj_error_recode(err, PJ_ERROR_IO, EFBIG);
 }
 
 int pj_file_read_fd(int fd, const char *name, uint64_t max_bytes, struct pj_buffer *ret_bytes,

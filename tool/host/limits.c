@@ -103,9 +103,11 @@ static size_t group_cores(const struct pj_host_root *root, const char *controlle
     PJ_CLEANUP_BUFFER struct pj_buffer period_text = {0};
     long quota = -1, period = 0;
     if (!controller) {
-        if (!read_group(root, NULL, group, "cpu.max", &text) ||
-            sscanf(pj_buffer_text(&text), "%ld %ld", &quota, &period) != 2)
-            return SIZE_MAX; /* "max": no quota */
+        if (!read_group(root, NULL, group, "cpu.max", &text))
+            return SIZE_MAX;
+        char *rest;
+        quota = strtol(pj_buffer_text(&text), &rest, 10); /* 0 for "max": no quota */
+        period = strtol(rest, NULL, 10);
     } else {
         if (!read_group(root, controller, group, "cpu.cfs_quota_us", &text) ||
             !read_group(root, controller, group, "cpu.cfs_period_us", &period_text))

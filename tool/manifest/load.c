@@ -50,9 +50,7 @@ static int read_file(const char *path, struct pj_buffer *ret_bytes, struct pj_er
         advice = " (64 MB): split the manifest";
     r = pj_error_set(err, PJ_ERROR_MANIFEST, "cannot read the manifest: %s%s", pj_error_message(error),
                      advice);
-    if (err && *err && r == PJ_ERROR_MANIFEST)
-        (*err)->errnum = errnum;
-    return r;
+    return pj_error_recode(err, r, errnum);
 }
 
 /* The folder of `path` as it was given: a link to a manifest stands where the link is. */

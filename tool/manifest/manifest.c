@@ -142,11 +142,8 @@ static int read_bytes(struct pj_reader *reader, const char *bytes, size_t size, 
 {
     struct pj_yaml_node *root = NULL;
     int r = pj_yaml_parse(bytes, size, shown, &reader->manifest->arena, &root, err);
-    if (r == PJ_ERROR_FORMAT) {
-        if (err && *err)
-            (*err)->code = PJ_ERROR_MANIFEST;
-        return PJ_ERROR_MANIFEST;
-    }
+    if (r == PJ_ERROR_FORMAT)
+        return pj_error_recode(err, PJ_ERROR_MANIFEST, 0);
     if (r < 0)
         return r;
     if (!root)
