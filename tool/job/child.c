@@ -31,12 +31,12 @@ static const char *value_of(char *const *environment, const char *name_and_equal
 }
 
 /* LD_LIBRARY_PATH: the folder of the driver that was asked for comes first, so that its own helpers are found
- * before others. */
+ * before others. At least one of `callers` and that folder is there. */
 static char *library_path(struct pj_arena *arena, const char *callers, const char *driver_path)
 {
     const char *slash = driver_path ? strrchr(driver_path, '/') : NULL;
     if (!slash)
-        return pj_arena_printf(arena, "LD_LIBRARY_PATH=%s", callers ? callers : "");
+        return pj_arena_printf(arena, "LD_LIBRARY_PATH=%s", callers);
     int length = slash == driver_path ? 1 : (int)(slash - driver_path);
     return pj_arena_printf(arena, "LD_LIBRARY_PATH=%.*s%s%s", length, driver_path,
                            callers && *callers ? ":" : "", callers ? callers : "");
@@ -72,7 +72,7 @@ char **pj_child_environment(struct pj_arena *arena, char *const *caller,
         result[used++] = pj_arena_strdup(arena, "CUDA_DISABLE_PTX_JIT=1");
     if (devices)
         result[used++] = pj_arena_printf(arena, "CUDA_VISIBLE_DEVICES=%s", devices);
-    if (callers_library_path || wanted->driver_path)
+    if (callers_library_path || (wanted->driver_path && strchr(wanted->driver_path, '/')))
         result[used++] = library_path(arena, callers_library_path, wanted->driver_path);
     for (size_t i = added; i < used; i++) {
         if (!result[i])
@@ -113,7 +113,14 @@ int pj_child_spawn(const char *program, char *const *environment, pid_t *ret_pid
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0)
         return pj_error_errno(err, PJ_ERROR_WORKER, errno, "cannot make a socket for a worker");
     PJ_CLEANUP_CLOSE int ours = pair[0];
-    PJ_CLEANUP_CLOSE int theirs = pair[1];
+    PJ_CLEANUP_CLOSE int made = pair[1];
+    /* Above all that the child opens before it takes its end over, also where the caller has no standard
+     * input. */
+    PJ_CLEANUP_CLOSE int theirs = fcntl(made, F_DUPFD_CLOEXEC, WORKER_SOCKET + 1);
+    /* A worker that does not read must not make the parent wait: sending to it fails, its deadline ends it.
+     */
+    if (theirs < 0 || fcntl(ours, F_SETFL, O_NONBLOCK) != 0)
+        return pj_error_errno(err, PJ_ERROR_WORKER, errno, "cannot make a socket for a worker");
     int r = spawn(program, environment, theirs, ret_pid);
     if (r != 0)
         return pj_error_errno(err, PJ_ERROR_WORKER, r, "cannot start the worker program %s", program);

@@ -23,7 +23,7 @@ struct pj_worker {
     pid_t pid;
     int socket;
     void *owner;
-    bool greeted, started, busy;
+    bool greeted, started, busy, reaped;
     uint64_t job;
     double deadline_ms; /* of what it does now; INFINITY = none */
     struct pj_wire_start start;
@@ -34,7 +34,7 @@ struct pj_pool {
     struct pj_pool_options options;
     struct pj_worker *workers;
     struct pj_worker *buried; /* died: freed at the next wait */
-    struct pj_worker *ending; /* killed by pj_pool_stop, not reaped so far */
+    struct pj_worker *ending; /* killed, not reaped so far */
     struct pj_arena message_arena;
     struct pj_wire_message message;
     uint64_t oom_kills;
@@ -187,7 +187,8 @@ static void bury(struct pj_pool *pool, struct pj_worker *worker, enum pj_death_c
     if (cause != PJ_DEATH_CRASHED)
         (void)kill(worker->pid, SIGKILL);
     bool reaped = reap(worker->pid, REAP_PATIENCE_MS, &status);
-    if (!reaped && cause == PJ_DEATH_CRASHED) { /* closed its socket but goes on */
+    bool killed_late = !reaped && cause == PJ_DEATH_CRASHED;
+    if (killed_late) { /* closed its socket but goes on */
         (void)kill(worker->pid, SIGKILL);
         reaped = reap(worker->pid, REAP_PATIENCE_MS, &status);
     }
@@ -198,6 +199,10 @@ static void bury(struct pj_pool *pool, struct pj_worker *worker, enum pj_death_c
         death.status = WEXITSTATUS(status);
     if (cause == PJ_DEATH_CRASHED && death.signal == SIGKILL && oom_kill_happened(pool))
         death.cause = PJ_DEATH_OUT_OF_MEMORY;
+    else if (killed_late && reaped && death.signal == SIGKILL) {
+        death.cause = PJ_DEATH_PROTOCOL;
+        why = "the worker closed its socket and went on";
+    }
     if (why)
         (void)snprintf(death.text, sizeof death.text, "%s", why);
     else if (death.cause == PJ_DEATH_OUT_OF_MEMORY)
@@ -208,6 +213,7 @@ static void bury(struct pj_pool *pool, struct pj_worker *worker, enum pj_death_c
     else
         (void)snprintf(death.text, sizeof death.text, "exited with status %d", death.status);
     unlink_worker(pool, worker);
+    worker->reaped = reaped;
     worker->next = pool->buried;
     pool->buried = worker;
     *event =
@@ -217,9 +223,14 @@ static void bury(struct pj_pool *pool, struct pj_worker *worker, enum pj_death_c
 static void free_buried(struct pj_pool *pool)
 {
     while (pool->buried) {
-        struct pj_worker *next = pool->buried->next;
-        free_worker(pool->buried);
-        pool->buried = next;
+        struct pj_worker *worker = pool->buried;
+        pool->buried = worker->next;
+        if (worker->reaped) {
+            free_worker(worker);
+        } else { /* stuck in the kernel */
+            worker->next = pool->ending;
+            pool->ending = worker;
+        }
     }
 }
 
@@ -230,7 +241,9 @@ static bool dispatch(struct pj_pool *pool, struct pj_worker *worker, struct pj_e
     PJ_CLEANUP_ERROR struct pj_error *ignored = NULL;
     switch (pool->message.type) {
     case PJ_WIRE_HELLO: {
-        if (worker->greeted || strcmp(pool->message.hello.build_id, pj_wire_build_id()) != 0) {
+        if (worker->greeted)
+            break;
+        if (strcmp(pool->message.hello.build_id, pj_wire_build_id()) != 0) {
             bury(pool, worker, PJ_DEATH_PROTOCOL, "the worker program is another build of prejit", event);
             return true;
         }
@@ -241,6 +254,8 @@ static bool dispatch(struct pj_pool *pool, struct pj_worker *worker, struct pj_e
         return false;
     }
     case PJ_WIRE_STARTED:
+        if (!worker->greeted || worker->started)
+            break;
         worker->started = true;
         worker->deadline_ms = INFINITY;
         *event = (struct pj_event){.kind = PJ_EVENT_STARTED,
@@ -276,6 +291,8 @@ static int receive(struct pj_pool *pool, struct pj_worker *worker, struct pj_eve
     int r = pj_wire_receive(worker->socket, &pool->message_arena, &pool->message, &fd, &problem);
     if (r == PJ_ERROR_NO_MEMORY)
         return pj_error_no_memory(err);
+    if (r == PJ_ERROR_BUSY)
+        return 0;
     if (r == 0) {
         bury(pool, worker, PJ_DEATH_CRASHED, NULL, event);
         return 1;
@@ -378,8 +395,8 @@ void pj_pool_free(struct pj_pool *pool)
         return;
     while (pool->workers)
         pj_pool_stop(pool, pool->workers);
-    reap_ending(pool, REAP_PATIENCE_MS);
     free_buried(pool);
+    reap_ending(pool, REAP_PATIENCE_MS);
     pj_arena_free(&pool->message_arena);
     free(pool);
 }

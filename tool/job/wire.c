@@ -89,11 +89,13 @@ int pj_wire_receive(int socket, struct pj_arena *arena, struct pj_wire_message *
     while (got < 0 && errno == EINTR);
     if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
         return pj_error_set(err, PJ_ERROR_BUSY, "no message is waiting");
-    if (got == 0 || (got < 0 && errno == ECONNRESET))
+    if (got < 0 && errno == ECONNRESET)
         return 0;
     if (got < 0)
         return pj_error_errno(err, PJ_ERROR_WORKER, errno, "cannot receive a message");
     PJ_CLEANUP_CLOSE int fd = take_descriptor(&header);
+    if (got == 0) /* closed; or an empty message, which nobody of ours sends: what came with it is closed */
+        return 0;
     if (header.msg_flags & MSG_TRUNC)
         return pj_error_set(err, PJ_ERROR_WORKER, "a message is longer than the %d bytes allowed",
                             PJ_WIRE_MAX_BYTES);

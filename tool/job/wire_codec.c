@@ -216,7 +216,9 @@ int pj_wire_encode(const struct pj_wire_message *message, struct pj_buffer *ret_
     int r = pj_buffer_check(ret_bytes, err);
     if (r < 0)
         return r;
-    if (codec.malformed || ret_bytes->size > PJ_WIRE_MAX_BYTES)
+    if (codec.malformed)
+        return pj_error_set(err, PJ_ERROR_INTERNAL, "a message of type %u has a list that is too long", type);
+    if (ret_bytes->size > PJ_WIRE_MAX_BYTES)
         return pj_error_set(err, PJ_ERROR_WORKER, "a message of %zu bytes is longer than the %d allowed",
                             ret_bytes->size, PJ_WIRE_MAX_BYTES);
     return 0;
