@@ -97,7 +97,7 @@ int pj_compile_fill(struct pj_compile *compile, struct pj_error **err)
     free(compile->queue);
     free(compile->alone);
     compile->queue = calloc(count + 1, sizeof *compile->queue);
-    compile->alone = calloc(count + 1, sizeof *compile->alone);
+    compile->alone = calloc(count + 1, PJ_COMPILE_AGAIN_MAX * sizeof *compile->alone);
     if (!compile->queue || !compile->alone)
         return pj_error_no_memory(err);
     compile->queue_count = compile->queue_next = compile->alone_count = compile->alone_next = 0;

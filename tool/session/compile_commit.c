@@ -58,14 +58,31 @@ int pj_compile_commit(struct pj_compile *compile, struct pj_error **err)
     return r;
 }
 
+/* A worker that compiles what is in the cache already: it was given the job before the stamp was known. The
+ * largest jobs come first, so what a killed run had compiled for minutes would else be waited for once more.
+ */
+static void call_off(struct pj_compile *compile, size_t job)
+{
+    for (size_t i = 0; i < compile->seat_count; i++) {
+        struct pj_compile_seat *seat = &compile->seats[i];
+        if (seat->state != PJ_SEAT_BUSY || seat->job != job)
+            continue;
+        pj_pool_stop(compile->pool, PJ_STEAL(seat->worker));
+        seat->state = PJ_SEAT_EMPTY;
+        compile->running--;
+    }
+}
+
 int pj_compile_find_present(struct pj_compile *compile, struct pj_error **err)
 {
     struct pj_session *session = compile->session;
     int r = pj_plan_name(session->plan, session->stamp, err);
+    bool called_off = false, waiting = false;
     for (size_t i = 0; i < session->plan->job_count && r == 0; i++) {
         struct pj_outcome *outcome = &session->outcomes[i];
         const struct pj_job *job = &session->plan->jobs[i];
-        if (!job->has_name || outcome->stage != PJ_STAGE_WAITING)
+        bool compiling = outcome->stage == PJ_STAGE_COMPILING;
+        if (!job->has_name || (outcome->stage != PJ_STAGE_WAITING && !compiling))
             continue;
         outcome->has_entry = true;
         outcome->entry_hash = job->entry_hash;
@@ -74,13 +91,18 @@ int pj_compile_find_present(struct pj_compile *compile, struct pj_error **err)
         if (r < 0)
             return r;
         if (state == PJ_ENTRY_SOUND) {
+            if (compiling)
+                call_off(compile, i);
+            called_off |= compiling;
             outcome->stage = PJ_STAGE_PRESENT;
             outcome->origin = PJ_ORIGIN_REUSED;
-            pj_compile_tell(compile, i, "in the cache already", false);
+            if (compile->queue) /* else nobody was told of the job so far */
+                pj_compile_tell(compile, i, "in the cache already", false);
         } else if (state == PJ_ENTRY_PAYLOAD_WRONG) {
             r = pj_store_remove(session->store, outcome->entry_hash,
                                 err); /* no load would ever replace it [22] */
         }
+        waiting |= outcome->stage == PJ_STAGE_WAITING;
     }
-    return r;
+    return r == 0 && called_off && waiting ? pj_compile_start(compile, compile->seat_count, err) : r;
 }

@@ -5,6 +5,10 @@
 
 #include "session/compile.h"
 
+/** How often a job is compiled again because the driver stored nothing: it gives its lock up without a word
+ * [23]. After a death it is once. */
+enum { PJ_COMPILE_AGAIN_MAX = 2 };
+
 /** Takes in what a worker said about the job it loaded. */
 int pj_compile_take_result(struct pj_compile *compile, struct pj_compile_seat *seat,
                            const struct pj_wire_loaded *loaded, struct pj_error **err);

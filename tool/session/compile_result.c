@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/file.h"
@@ -106,6 +107,15 @@ static int take_refusal(struct pj_compile *compile, size_t job, const struct pj_
                : fail(compile, job, PJ_VERDICT_REJECTED, "refused-by-driver", pj_buffer_text(&reason), err);
 }
 
+/* It has told its stamp. Left where it is, it would be taken for a module's entry should this run be killed
+ * and harvested. */
+static void remove_probe(const struct pj_compile_seat *seat, const char *path)
+{
+    PJ_CLEANUP_FREE char *full = pj_path_join(seat->folder_path, path);
+    if (full)
+        (void)unlink(full);
+}
+
 static int take_probe(struct pj_compile *compile, struct pj_compile_seat *seat,
                       const struct pj_wire_loaded *loaded, struct pj_error **err)
 {
@@ -121,9 +131,10 @@ static int take_probe(struct pj_compile *compile, struct pj_compile_seat *seat,
     }
     int r = pj_probe_learn(session, &compile->probe, seat->folder_path, loaded->entries[0].path,
                            session->machine.device_arch[0], err);
-    if (r < 0 || session->format != PJ_FORMAT_KNOWN || !session->outcomes)
+    if (r < 0 || session->format != PJ_FORMAT_KNOWN)
         return r;
-    return pj_compile_find_present(compile, err);
+    remove_probe(seat, loaded->entries[0].path);
+    return session->outcomes ? pj_compile_find_present(compile, err) : 0;
 }
 
 static void note_times(struct pj_outcome *outcome, const struct pj_wire_loaded *loaded)
@@ -186,7 +197,7 @@ int pj_compile_take_result(struct pj_compile *compile, struct pj_compile_seat *s
         return take_success(compile, seat, job, loaded, stored, hash);
     if (loaded->refused)
         return take_refusal(compile, job, loaded, err);
-    if (outcome->attempts++ == 0) {
+    if (outcome->attempts++ < PJ_COMPILE_AGAIN_MAX) {
         pj_compile_again(compile, job);
         return 0;
     }
