@@ -63,9 +63,8 @@ static int open_directory(struct pj_store *store, struct pj_error **err)
 {
     int r = pj_directory_create(store->path, 0700, err);
     if (r < 0) {
-        if (err && *err)
-            (*err)->code = PJ_ERROR_ENVIRONMENT;
-        return pj_error_wrap(err, PJ_ERROR_ENVIRONMENT, "cannot use the cache directory %s", store->path);
+        r = pj_error_recode(err, PJ_ERROR_ENVIRONMENT, err && *err ? (*err)->errnum : 0);
+        return pj_error_wrap(err, r, "cannot use the cache directory %s", store->path);
     }
     store->cache_fd = open(store->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (store->cache_fd < 0)
@@ -153,6 +152,9 @@ static int take_run_lock(struct pj_store *store, struct pj_error **err)
         if (!told && store->options.on_wait)
             store->options.on_wait(store->options.context, pid);
         told = true;
+        if (store->options.is_interrupted && store->options.is_interrupted(store->options.context))
+            return pj_error_set(err, PJ_ERROR_INTERRUPTED,
+                                "interrupted while waiting for another prejit that works on %s", store->path);
         (void)nanosleep(&pause, NULL);
     }
     return 0;
@@ -313,16 +315,21 @@ int pj_store_directory(const struct pj_store *store)
     return store->cache_fd;
 }
 
+void pj_store_remove_run_folder(struct pj_store *store)
+{
+    if (store->run_fd < 0)
+        return;
+    (void)pj_tree_remove(store->prejit_fd, store->run_name, NULL);
+    pj_close(PJ_STEAL_FD(store->run_fd));
+    pj_store_point(store, "S8.run-folder-removed");
+}
+
 void pj_store_close(struct pj_store *store, bool keep_folder)
 {
     if (!store)
         return;
-    if (store->run_fd >= 0) {
-        if (!keep_folder) {
-            (void)pj_tree_remove(store->prejit_fd, store->run_name, NULL);
-            pj_store_point(store, "S8.run-folder-removed");
-        }
-    }
+    if (!keep_folder)
+        pj_store_remove_run_folder(store);
     pj_close(store->index_fd);
     pj_close(store->stage_fd);
     pj_close(store->run_fd);

@@ -25,6 +25,9 @@ struct pj_store_options {
     pj_payload_check *check_payload; /* required */
     /* Called once when another run holds the lock, with its pid (0 = not known); may be NULL. */
     void (*on_wait)(void *context, long pid);
+    /* Asked again and again while it waits for another run; true ends the wait with PJ_ERROR_INTERRUPTED.
+     * NULL = never. */
+    bool (*is_interrupted)(void *context);
     void *context;
     /* Test hook: called at each named point ("S0.created", "S3.renamed", …); NULL outside tests. See
      * pj_store_points. */
@@ -112,6 +115,11 @@ void pj_store_statistics(const struct pj_store *store, struct pj_store_statistic
 
 /** Descriptor of the cache directory, valid until close. */
 int pj_store_directory(const struct pj_store *store);
+
+/** S8, the first half: removes the run's folder while the lock is still held. Before the receipt (S7) is
+ * written: a run that is killed between the two then leaves no receipt, never a receipt and a folder that a
+ * next run with nothing to do would not look for. */
+void pj_store_remove_run_folder(struct pj_store *store);
 
 /** S8: removes the run's folder, gives the lock back, frees. Accepts NULL. Keeps the folder where
  * `keep_folder` (something in it was not committed). */

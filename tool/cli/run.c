@@ -36,7 +36,7 @@ static int open_signals(struct pj_error **err)
  * written. */
 static int die_by_signal(int signals_fd)
 {
-    struct signalfd_siginfo info;
+    struct signalfd_siginfo info = {0};
     if (read(signals_fd, &info, sizeof info) != (ssize_t)sizeof info)
         return PJ_EXIT_FAILED;
     sigset_t just_this;
@@ -100,7 +100,6 @@ static int show_help(const struct pj_command *command)
 
 static int complain(struct pj_error *error)
 {
-    PJ_CLEANUP_BUFFER struct pj_buffer text = {0};
     int status = pj_error_exit_code(error);
     pj_cli_complain(pj_error_message(error));
     pj_error_free(error);
@@ -134,8 +133,10 @@ int pj_cli_run(const struct pj_command *command, int count, char **arguments, pj
     bool interrupted = r == 0 && pj_result_interrupted(result);
     if (r == 0)
         r = print(result, &options, &status, &error);
-    if (r < 0)
+    if (r < 0) {
+        interrupted = pj_error_code(error) == PJ_ERROR_INTERRUPTED;
         status = complain(error);
+    }
     pj_result_free(result);
     pj_cli_options_free(&options);
     return interrupted ? die_by_signal(signals_fd) : status;

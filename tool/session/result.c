@@ -316,6 +316,7 @@ int pj_error_exit_code(const struct pj_error *error)
     case PJ_ERROR_IO:
         return PJ_EXIT_ENVIRONMENT;
     case PJ_ERROR_BUSY:
+    case PJ_ERROR_INTERRUPTED:
         return PJ_EXIT_RETRY;
     default:
         return PJ_EXIT_FAILED;

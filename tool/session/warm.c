@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The main job: compile what is missing, commit, prove, record. */
+#include <poll.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/text.h"
@@ -28,6 +31,20 @@ static void on_wait(void *context, long pid)
                            wait->session->location.path);
 }
 
+static bool is_interrupted(void *context)
+{
+    const struct lock_wait *wait = context;
+    struct pollfd signals = {.fd = wait->session->options->interrupt_fd, .events = POLLIN};
+    return poll(&signals, 1, 0) > 0;
+}
+
+/* Waiting counts towards the run's deadline. */
+static double lock_wait_ms(const struct pj_options *options)
+{
+    bool sooner = options->deadline_ms > 0 && options->deadline_ms < options->lock_wait_ms;
+    return sooner ? options->deadline_ms : options->lock_wait_ms;
+}
+
 static void at_point(void *context, const char *point)
 {
     const struct lock_wait *wait = context;
@@ -41,13 +58,28 @@ static int open_store(struct pj_session *session, struct lock_wait *wait, struct
         .path = session->location.path,
         .limit_bytes = session->location.limit_bytes,
         .evict = session->options->evict,
-        .lock_wait_ms = session->options->lock_wait_ms,
+        .lock_wait_ms = lock_wait_ms(session->options),
         .check_payload = pj_check_payload,
         .on_wait = on_wait,
+        .is_interrupted = is_interrupted,
         .context = wait,
         .at_point = session->options->at_point ? at_point : NULL,
     };
     return pj_store_open(&options, &session->store, err);
+}
+
+/* What root leaves in another's cache, that user's programs can neither add to nor replace. */
+static int refuse_foreign_cache(const struct pj_session *session, struct pj_error **err)
+{
+    struct stat status;
+    if (geteuid() != 0 || stat(session->location.path, &status) != 0 || status.st_uid == 0)
+        return 0;
+    return pj_error_set(
+        err, PJ_ERROR_ENVIRONMENT,
+        "the cache %s belongs to user %u and prejit runs as root, whose files that user's programs "
+        "could not replace: run prejit as that user (setpriv --reuid=%u --regid=%u "
+        "--init-groups prejit ...), or name a cache of root's own with --cache",
+        session->location.path, status.st_uid, status.st_uid, status.st_gid);
 }
 
 static int note_preparation(struct pj_session *session, const struct pj_store_preparation *done,
@@ -58,11 +90,13 @@ static int note_preparation(struct pj_session *session, const struct pj_store_pr
         r = pj_session_note(session, err, "the cache's index %s; it was rebuilt from the sound entries",
                             pj_index_state_text(done->index_found));
     if (r == 0 && done->entries_adopted > 0)
-        r = pj_session_note(session, err, "%zu sound entries that the index did not list are listed now",
-                            done->entries_adopted);
+        r = pj_session_note(session, err, "%zu sound %s that the index did not list %s listed now",
+                            done->entries_adopted, done->entries_adopted == 1 ? "entry" : "entries",
+                            done->entries_adopted == 1 ? "is" : "are");
     if (r == 0 && done->entries_harvested > 0)
-        r = pj_session_note(session, err, "%zu entries were taken over from a run that was killed",
-                            done->entries_harvested);
+        r = pj_session_note(session, err, "%zu %s taken over from a run that was killed",
+                            done->entries_harvested,
+                            done->entries_harvested == 1 ? "entry was" : "entries were");
     return r;
 }
 
@@ -158,9 +192,12 @@ static int compile_prove_repair(struct pj_engine *engine, struct pj_error **err)
     }
 }
 
+/* That nothing was stored means nothing where stores of this format were not recognised, or were tried in a
+ * private cache only. */
 static bool is_waiting(const struct pj_outcome *outcome)
 {
-    return outcome->stage == PJ_STAGE_WAITING || outcome->stage == PJ_STAGE_COMPILED;
+    return outcome->stage == PJ_STAGE_WAITING || outcome->stage == PJ_STAGE_COMPILED ||
+           (outcome->stage == PJ_STAGE_FAILED && outcome->verdict == PJ_VERDICT_LOST);
 }
 
 /* An unknown format: what is there already is found out by asking the driver, the rest is compiled straight
@@ -227,7 +264,9 @@ int pj_warm(const struct pj_options *options, struct pj_result **ret_result, str
         return r;
     wait.session = session;
     if (!nothing_to_do) {
-        r = open_store(session, &wait, err);
+        r = refuse_foreign_cache(session, err);
+        if (r == 0)
+            r = open_store(session, &wait, err);
         if (r == 0 && wait.waited)
             r = pj_session_reload_receipt(session, err); /* the other run may have done it all */
         if (r == 0 && wait.waited)
@@ -245,6 +284,8 @@ int pj_warm(const struct pj_options *options, struct pj_result **ret_result, str
         session->format = PJ_FORMAT_OTHER;
     if (r == 0)
         r = run(session, err);
+    if (r == 0)
+        pj_store_remove_run_folder(session->store);
     if (r == 0 && !options->no_receipt && session->outcomes)
         r = pj_receipt_save(session, err);
     return r < 0 ? r : pj_result_from_session(&session, ret_result, err);
