@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The program: finds the command and runs it. */
+#include <fcntl.h>
+#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -73,8 +75,24 @@ static int unknown_command(const char *name)
     return 2;
 }
 
+/* Whoever started the program may have closed standard descriptors, whose numbers the next open would take,
+ * and may ignore SIGCHLD, which would hide how workers end. What is put in place gives errors to whoever uses
+ * it, as a closed descriptor does. */
+static void prepare_process(void)
+{
+    (void)signal(SIGCHLD, SIG_DFL);
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+        if (fcntl(fd, F_GETFD) >= 0)
+            continue;
+        int placed = open("/dev/null", (fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
+        if (placed >= 0)
+            (void)fcntl(placed, F_SETFD, 0); /* workers keep their numbers free, too */
+    }
+}
+
 int main(int count, char **arguments)
 {
+    prepare_process();
     if (count < 2) {
         pj_cli_complain("a command is missing; see: prejit --help");
         return 2;
