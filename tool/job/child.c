@@ -100,6 +100,8 @@ static int spawn(const char *program, char *const *environment, int socket, pid_
         r = posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
     if (r == 0)
         r = posix_spawn_file_actions_adddup2(&actions, socket, WORKER_SOCKET);
+    if (r == 0) /* what our own caller left open, its locks and pipes among it, is not for the driver */
+        r = posix_spawn_file_actions_addclosefrom_np(&actions, WORKER_SOCKET + 1);
     if (r == 0)
         r = posix_spawn(ret_pid, program, &actions, NULL, arguments, environment);
     (void)posix_spawn_file_actions_destroy(&actions);

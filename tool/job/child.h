@@ -25,7 +25,7 @@ struct pj_child_environment {
 char **pj_child_environment(struct pj_arena *arena, char *const *caller,
                             const struct pj_child_environment *wanted);
 
-/** Starts `program` as a worker. Its socket end is descriptor 3, everything else is closed on exec.
+/** Starts `program` as a worker. Its socket end is descriptor 3, everything above is closed.
  * *ret_socket, the parent's end, does not block. */
 int pj_child_spawn(const char *program, char *const *environment, pid_t *ret_pid, int *ret_socket,
                    struct pj_error **err);
