@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A worker program that behaves as NVIDIA_ODD_WORKER says: well, or in one of the ways in which a worker can
+ * go wrong. (A worker gets few variables; those of this prefix are among them.) */
+#include <dirent.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <linux/sockios.h>
+
+#include "base/memory.h"
+#include "job/wire.h"
+
+extern char **environ;
+
+enum { SOCKET = 3 };
+
+static bool is_mode(const char *name)
+{
+    const char *mode = getenv("NVIDIA_ODD_WORKER");
+    return mode && strcmp(mode, name) == 0;
+}
+
+static void send_or_exit(const struct pj_wire_message *message)
+{
+    if (pj_wire_send(SOCKET, message, -1, NULL) != 0)
+        _exit(90);
+}
+
+/* False where the parent has closed. */
+static bool receive_or_exit(struct pj_arena *arena, struct pj_wire_message *message, int *fd)
+{
+    *fd = -1;
+    int r = pj_wire_receive(SOCKET, arena, message, fd, NULL);
+    if (r < 0)
+        _exit(91);
+    return r > 0;
+}
+
+static void send_bytes(size_t size)
+{
+    static char bytes[PJ_WIRE_MAX_BYTES + 1];
+    memset(bytes, 0xee, sizeof bytes);
+    if (send(SOCKET, bytes, size, MSG_NOSIGNAL) != (ssize_t)size)
+        _exit(92);
+}
+
+static void die_by(int number)
+{
+    const struct rlimit no_core = {0, 0};
+    (void)setrlimit(RLIMIT_CORE, &no_core);
+    (void)signal(number, SIG_DFL);
+    (void)kill(getpid(), number);
+    (void)pause();
+}
+
+static void hang(void)
+{
+    for (;;)
+        (void)pause();
+}
+
+static void greet(void)
+{
+    struct pj_wire_message hello = {.type = PJ_WIRE_HELLO, .hello = {.build_id = pj_wire_build_id()}};
+    if (is_mode("other-build"))
+        hello.hello.build_id = "prejit 0.0.0 wire 0";
+    send_or_exit(&hello);
+    if (is_mode("greets-twice"))
+        send_or_exit(&hello);
+}
+
+/* Tells the parent what it was started with: open descriptors, and the environment as one text. */
+static void tell_started(void)
+{
+    struct pj_wire_message message = {.type = PJ_WIRE_STARTED};
+    struct pj_arena arena = {0};
+    const char *text = "";
+    int descriptors = 0;
+    DIR *directory = opendir("/proc/self/fd");
+    while (directory && readdir(directory))
+        descriptors++;
+    if (directory)
+        (void)closedir(directory);
+    for (size_t i = 0; environ[i]; i++)
+        text = pj_arena_printf(&arena, "%s%s\n", text, environ[i]);
+    message.started = (struct pj_wire_started){
+        .failed_step = "", .message = text, .result_name = "", .cuda_version = descriptors - 3};
+    send_or_exit(&message);
+    if (is_mode("starts-twice"))
+        send_or_exit(&message);
+    pj_arena_free(&arena);
+}
+
+static void tell_loaded(uint64_t job, uint64_t bytes)
+{
+    struct pj_wire_message message = {.type = PJ_WIRE_LOADED};
+    message.loaded =
+        (struct pj_wire_loaded){.job = job, .result_name = "", .log = "", .peak_rss_bytes = bytes};
+    send_or_exit(&message);
+}
+
+/* Answers every load without ever taking one from the socket: how many wait there, their size tells. */
+static void answer_deaf(void)
+{
+    int waiting = 0, one = 0;
+    for (uint64_t job = 0;; (void)usleep(20)) {
+        if (ioctl(SOCKET, SIOCINQ, &waiting) != 0)
+            _exit(93);
+        if (one == 0)
+            one = waiting;
+        if (one > 0 && (uint64_t)(waiting / one) > job)
+            tell_loaded(job++, 0);
+    }
+}
+
+static void load(const struct pj_wire_load *asked, int fd)
+{
+    struct stat status = {0};
+    if (is_mode("crashes-in-load"))
+        die_by(SIGSEGV);
+    if (is_mode("killed-in-load"))
+        die_by(SIGKILL);
+    if (is_mode("exits-in-load"))
+        _exit(3);
+    if (is_mode("hangs-in-load"))
+        hang();
+    if (is_mode("garbage-in-load"))
+        send_bytes(100);
+    if (is_mode("starts-in-load"))
+        tell_started();
+    if (is_mode("answers-another-job"))
+        tell_loaded(asked->job + 1, 0);
+    if (is_mode("answers-an-order")) {
+        struct pj_wire_message message = {.type = PJ_WIRE_LOAD, .load = *asked};
+        send_or_exit(&message);
+    }
+    if (fd >= 0)
+        (void)fstat(fd, &status);
+    tell_loaded(asked->job, (uint64_t)status.st_size);
+    if (is_mode("answers-twice"))
+        tell_loaded(asked->job, 0);
+}
+
+static void misbehave_at_once(void)
+{
+    if (is_mode("crashes"))
+        die_by(SIGABRT);
+    if (is_mode("exits"))
+        _exit(7);
+    if (is_mode("silent"))
+        hang();
+    if (is_mode("garbage"))
+        send_bytes(100);
+    if (is_mode("too-long"))
+        send_bytes(PJ_WIRE_MAX_BYTES + 1);
+    if (is_mode("starts-unasked"))
+        tell_started();
+    if (is_mode("loads-unasked"))
+        tell_loaded(0, 0);
+    if (is_mode("closes")) {
+        (void)close(SOCKET);
+        hang();
+    }
+}
+
+int main(void)
+{
+    misbehave_at_once();
+    greet();
+    for (;;) {
+        struct pj_arena arena = {0};
+        struct pj_wire_message message;
+        int fd;
+        if (!receive_or_exit(&arena, &message, &fd))
+            return 0;
+        if (message.type == PJ_WIRE_START && is_mode("hangs-in-start"))
+            hang();
+        if (message.type == PJ_WIRE_START)
+            tell_started();
+        if (message.type == PJ_WIRE_START && is_mode("deaf"))
+            answer_deaf();
+        if (message.type == PJ_WIRE_LOAD)
+            load(&message.load, fd);
+        if (fd >= 0)
+            (void)close(fd);
+        pj_arena_free(&arena);
+    }
+}
