@@ -7,6 +7,9 @@
 extern "C" {
 #endif
 
+/** Marks what libprejit exports. */
+#define PJ_API __attribute__((visibility("default")))
+
 /** What kind of failure it was. Every function that can fail returns 0 or one of these. */
 enum pj_error_code {
     PJ_OK = 0,
@@ -25,19 +28,19 @@ enum pj_error_code {
 };
 
 /** Name of a code as reports print it, for example "environment"; "unknown" for a value not listed. */
-const char *pj_error_code_name(enum pj_error_code code);
+PJ_API const char *pj_error_code_name(enum pj_error_code code);
 
 struct pj_error;
 
 /** Code of `error`; PJ_OK for NULL. */
-enum pj_error_code pj_error_code(const struct pj_error *error);
+PJ_API enum pj_error_code pj_error_code(const struct pj_error *error);
 
 /** Message of `error`, or "unknown error" for NULL. It says what was being done, to what, what was found, and
  * what to do. */
-const char *pj_error_message(const struct pj_error *error);
+PJ_API const char *pj_error_message(const struct pj_error *error);
 
 /** Frees `error`; accepts NULL. */
-void pj_error_free(struct pj_error *error);
+PJ_API void pj_error_free(struct pj_error *error);
 
 #ifdef __cplusplus
 }

@@ -58,37 +58,38 @@ struct pj_options {
 
 /** The main job: compile what is missing, commit, prove, write the receipt. 0 when the run took place,
  * whatever it found: pj_result_exit_code tells. */
-int pj_warm(const struct pj_options *options, struct pj_result **ret_result, struct pj_error **err);
+PJ_API int pj_warm(const struct pj_options *options, struct pj_result **ret_result, struct pj_error **err);
 
 /** Proves only; compiles nothing and writes nothing. */
-int pj_verify(const struct pj_options *options, struct pj_result **ret_result, struct pj_error **err);
+PJ_API int pj_verify(const struct pj_options *options, struct pj_result **ret_result, struct pj_error **err);
 
 /** The jobs with their findings and, where the driver's stamp is known from a receipt, their entry names.
  * Opens no driver. */
-int pj_plan(const struct pj_options *options, struct pj_result **ret_result, struct pj_error **err);
+PJ_API int pj_plan(const struct pj_options *options, struct pj_result **ret_result, struct pj_error **err);
 
 /** Exit status that the result stands for: 0, 1, 3, 4 or 75. */
-int pj_result_exit_code(const struct pj_result *result);
+PJ_API int pj_result_exit_code(const struct pj_result *result);
 
 /** True where the run was ended by interrupt_fd. */
-bool pj_result_interrupted(const struct pj_result *result);
+PJ_API bool pj_result_interrupted(const struct pj_result *result);
 
 /** The table for people, the JSON report (schema prejit-report/1), the one line that is the answer.
  * NUL-terminated; free(). */
-int pj_result_table(const struct pj_result *result, bool verbose, char **ret_text, struct pj_error **err);
-int pj_result_json(const struct pj_result *result, char **ret_text, struct pj_error **err);
-int pj_result_answer(const struct pj_result *result, char **ret_text, struct pj_error **err);
+PJ_API int pj_result_table(const struct pj_result *result, bool verbose, char **ret_text,
+                           struct pj_error **err);
+PJ_API int pj_result_json(const struct pj_result *result, char **ret_text, struct pj_error **err);
+PJ_API int pj_result_answer(const struct pj_result *result, char **ret_text, struct pj_error **err);
 
-void pj_result_free(struct pj_result *result);
+PJ_API void pj_result_free(struct pj_result *result);
 
 /** What lies in a cache (NULL: by the driver's own rule), as a table or as JSON; free(). */
-int pj_cache_ls(const char *cache, bool json, char **ret_text, struct pj_error **err);
+PJ_API int pj_cache_ls(const char *cache, bool json, char **ret_text, struct pj_error **err);
 
 /** What a manifest holds, for people; free(). */
-int pj_manifest_help_text(char **ret_text, struct pj_error **err);
+PJ_API int pj_manifest_help_text(char **ret_text, struct pj_error **err);
 
 /** Exit status for an error that kept a run from taking place: 2, 3, 75 or 1. */
-int pj_error_exit_code(const struct pj_error *error);
+PJ_API int pj_error_exit_code(const struct pj_error *error);
 
 #ifdef __cplusplus
 }

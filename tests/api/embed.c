@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Warms a manifest through libprejit, from a program that knows its public headers alone. Prints TAP. */
+#include <prejit/prejit.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int failures, number;
+
+static void check(bool holds, const char *what)
+{
+    printf("%sok %d - %s\n", holds ? "" : "not ", ++number, what);
+    failures += !holds;
+}
+
+static void on_finished(void *context, size_t job, const char *id, uint64_t weight_bytes, const char *outcome,
+                        bool attention)
+{
+    (void)job, (void)id, (void)weight_bytes, (void)outcome, (void)attention;
+    ++*(unsigned *)context;
+}
+
+typedef int call(const struct pj_options *options, struct pj_result **ret_result, struct pj_error **err);
+
+static char *answer_of(call *run, const struct pj_options *options)
+{
+    struct pj_result *result = NULL;
+    struct pj_error *error = NULL;
+    char *answer = NULL;
+    if (run(options, &result, &error) < 0 || pj_result_answer(result, &answer, &error) < 0)
+        printf("# %s\n", pj_error_message(error));
+    else
+        check(pj_result_exit_code(result) == 0 && !pj_result_interrupted(result), "exit code 0");
+    pj_error_free(error);
+    pj_result_free(result);
+    return answer ? answer : strdup("");
+}
+
+int main(int count, char **arguments)
+{
+    unsigned finished = 0;
+    if (count != 5)
+        return 2;
+    struct pj_options options = {
+        .worker_program = arguments[1],
+        .driver = arguments[2],
+        .manifest = arguments[3],
+        .cache = arguments[4],
+        .no_receipt = true,
+        .interrupt_fd = -1,
+        .observer = {.finished = on_finished, .context = &finished},
+    };
+    char *warm = answer_of(pj_warm, &options);
+    check(strncmp(warm, "6 jobs: 6 proven", 16) == 0, "six jobs are proven");
+    check(finished == 6, "the observer heard of each");
+    char *verify = answer_of(pj_verify, &options);
+    check(strncmp(verify, "6 jobs: 6 proven (6 reused)", 27) == 0, "they are proven again");
+    free(warm);
+    free(verify);
+
+    struct pj_result *none = NULL;
+    struct pj_error *error = NULL;
+    options.manifest = "/nonexistent.yaml";
+    check(pj_plan(&options, &none, &error) == PJ_ERROR_MANIFEST && none == NULL,
+          "a missing manifest is an error");
+    check(pj_error_exit_code(error) == 2 && strstr(pj_error_message(error), "/nonexistent.yaml") != NULL,
+          "that names the file");
+    pj_error_free(error);
+    printf("1..%d\n", number);
+    return failures ? 1 : 0;
+}
