@@ -3,11 +3,13 @@
 
 In an expected line `*` stands for any characters, `\\*` for a star. A line that is `...` alone stands for any number of
 lines, `\\...` for itself."""
+import difflib
 import re
 
 NO_NEWLINE = "\\ no line end"
-# What differs at every run: times. An update writes a star for them.
-VARYING = re.compile(r"\b\d+(?:\.\d+)?(?= (?:ms|s|min)\b)")
+# What differs at every run: times, and what is worked out from them. An update writes a star for them, and for the blanks
+# before it where a column is as wide as its widest cell.
+VARYING = re.compile(r"(?<=  ) *\d+(?:\.\d+)?(?= (?:ms|s|min)\b|x\b)|\b\d+(?:\.\d+)?(?= (?:ms|s|min)\b)")
 
 
 def to_lines(text):
@@ -59,8 +61,20 @@ def updated(patterns, lines):
 
 
 def difference(name, patterns, lines):
-    """The expected and the actual lines of one stream, as a reader wants to see them."""
+    """Where the expected and the actual lines of one stream differ, with two lines around each place."""
     shown = [f"{name} is not as expected"]
-    for sign, some in (("-", patterns), ("+", lines)):
-        shown += [f"{sign} {line}" for line in some] or [f"{sign} (nothing)"]
+    if not patterns or not lines:
+        for sign, some in (("-", patterns), ("+", lines)):
+            shown += [f"{sign} {line}" for line in some] or [f"{sign} (nothing)"]
+        return shown
+    # Lines that fit a pattern count as equal to it.
+    matcher = difflib.SequenceMatcher(None, patterns, updated(patterns, lines), autojunk=False)
+    for number, group in enumerate(matcher.get_grouped_opcodes(2)):
+        shown += ["…"] if number else []
+        for word, one, one_end, other, other_end in group:
+            if word == "equal":
+                shown += [f"  {line}" for line in lines[other:other_end]]
+            else:
+                shown += [f"- {line}" for line in patterns[one:one_end]]
+                shown += [f"+ {line}" for line in lines[other:other_end]]
     return shown

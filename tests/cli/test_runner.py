@@ -90,8 +90,8 @@ class Runner(unittest.TestCase):
 
     def test_missing_line_end_is_seen(self):
         self.assert_passes("run prejit cut\nexit 0\nstdout\n| no end\n| \\ no line end\n")
-        self.assert_fails("run prejit cut\nexit 0\nstdout\n| no end\n", "stdout is not as expected", "- no end",
-                          "+ no end", "+ \\ no line end")
+        self.assert_fails("run prejit cut\nexit 0\nstdout\n| no end\n", "stdout is not as expected", "  no end",
+                          "+ \\ no line end")
 
     def test_environment_is_clean(self):
         os.environ["CUDA_CACHE_DISABLE"] = "1"
@@ -190,6 +190,19 @@ class Match(unittest.TestCase):
                 ("a", "a", True), ("a", "ab", False), ("a*", "ab", True), ("*", "", True), ("a.c", "abc", False),
                 ("a\\*", "a*", True), ("a\\*", "ab", False), ("\\...", "...", True), ("\\x1b*", "\\x1b[0m", True)):
             self.assertEqual(match.line_matches(pattern, line), expected, (pattern, line))
+
+    def test_what_varies_is_starred(self):
+        for line, pattern in (
+                ("1 job in 302 ms; 54 kB", "1 job in * ms; 54 kB"), ("took 1.5 s", "took * s"), ("2 jobs", "2 jobs"),
+                ("a  proven     14 ms  0.1 ms     139x   18 kB", "a  proven  * ms  * ms  *x   18 kB"),
+                ("0x12", "0x12"), ("a * b", "a \\* b"), ("...", "\\...")):
+            self.assertEqual(match.as_pattern(line), pattern)
+            self.assertTrue(match.line_matches(pattern, line))
+
+    def test_difference_shows_the_places(self):
+        patterns = ["a", "b", "c *", "d", "e", "f", "g"]
+        self.assertEqual(match.difference("stdout", patterns, ["a", "b", "c 1", "d", "x", "f", "g"]), [
+            "stdout is not as expected", "  c 1", "  d", "- e", "+ x", "  f", "  g"])
 
     def test_any_lines(self):
         for patterns, lines, expected in (

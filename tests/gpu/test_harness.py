@@ -66,8 +66,17 @@ class Judgement(unittest.TestCase):
         checks.ratio("b", 4, at_least=5)
         self.assertTrue(checks.kept())
         self.assertEqual(table_lines([("p", checks)]), [
-            "promise  what   measured  bound", "p        sound  1         = 1      ok",
-            "p        a      11.0 ms   ≤ 10 ms  -", "p        b      4.00      ≥ 5      -"])
+            "promise  what         measured  bound", "p        as expected  1 of 1             ok",
+            "p        a            11.0 ms   ≤ 10 ms  -", "p        b            4.00      ≥ 5      -"])
+
+    def test_table_shows_every_breach(self):
+        checks = Checks(judge_times=True)
+        checks.equal("sound", 1, 1)
+        checks.equal("broken", "x" * 70, 2)
+        self.assertEqual(table_lines([("p", checks)]), [
+            "promise  what         measured" + " " * 54 + "bound",
+            "p        as expected  1 of 2" + " " * 63 + "BROKEN",
+            f"p        broken       {'x' * 59}…  = 2    BROKEN"])
 
 
 class Workload(unittest.TestCase):

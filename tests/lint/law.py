@@ -61,8 +61,8 @@ SYMBOLS = [
     (re.compile(r"_exit$"), {"cli", "job"}, "a library never exits"),
 ]
 
-# Module → variables that may change: what a signal handler writes has no other place.
-STATE = {"cli": re.compile(r".*"), "session": re.compile(r"signal_\w+$")}
+# Module → variables that may change: the error that tells of no memory, which cannot be allocated, and the program's own.
+STATE = {"base": re.compile(r"no_memory(_text)?$"), "cli": re.compile(r".*")}
 
 # Files of a part whose name does not begin with the part's.
 FILES = {"tool/job/child": "job/pool"}

@@ -22,6 +22,9 @@ FINDING = re.compile(r"^(\S+:\d+):\d+: (?:warning|error): (.*) \[([\w.-]+)[\w.,-
 # clang 14's analyzer does not know the cleanup attribute, which most functions here use; AddressSanitizer does.
 NOT_BELIEVED = re.compile(r"Potential (memory leak|leak of memory)")
 
+# A fifth of the analyzer's usual effort per function: it finds the same here in a third of the time.
+ANALYZER = ["--extra-arg=-Xclang", "--extra-arg=-analyzer-config", "--extra-arg=-Xclang", "--extra-arg=max-nodes=45000"]
+
 
 def compiled_files(root, build):
     """Source of the program, relative to `root` → its entry in compile_commands.json, biggest first."""
@@ -61,8 +64,8 @@ def check_file(root, build, path, entry):
 
 
 def run_tidy(root, build, path):
-    result = subprocess.run(["clang-tidy", "--quiet", "-p", build, path], cwd=root, capture_output=True, text=True,
-                            check=False)
+    result = subprocess.run(["clang-tidy", "--quiet", "-p", build, *ANALYZER, path], cwd=root, capture_output=True,
+                            text=True, check=False)
     found = FINDING.findall(result.stdout)
     findings = {f"{os.path.relpath(place, root)}: {text} [{check}]"
                 for place, text, check in found if not NOT_BELIEVED.match(text)}
