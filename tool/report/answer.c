@@ -44,14 +44,23 @@ static void count_troubles(const struct pj_report *report, struct troubles *ret_
     *ret_troubles = troubles;
 }
 
-/* "solver sm_90 (missed: entry deleted)" */
-static void put_job(const struct pj_report_job *job, enum pj_trouble trouble, struct pj_buffer *buffer)
+static const char *reason_of(const struct pj_report_job *job)
 {
-    const char *reason = job->reason ? job->reason : job->reason_code;
+    return job->reason ? job->reason : job->reason_code;
+}
+
+static bool same_trouble(const struct pj_report_job *a, const struct pj_report_job *b)
+{
+    const char *x = reason_of(a), *y = reason_of(b);
+    return a->verdict == b->verdict && (x == y || (x && y && strcmp(x, y) == 0));
+}
+
+/* " (missed: entry deleted)" */
+static void put_why(const struct pj_report_job *job, enum pj_trouble trouble, struct pj_buffer *buffer)
+{
+    const char *reason = reason_of(job);
     /* What a slow one's verdict is, proven, says nothing about the trouble. */
     const char *verdict = trouble == PJ_TROUBLE_SLOW ? "" : pj_verdict_name(job->verdict);
-    pj_phrase_cut(buffer, job->module, strlen(job->module), NAME_BYTES);
-    pj_buffer_printf(buffer, " %s", job->target);
     if (*verdict == '\0' && !reason)
         return;
     pj_buffer_printf(buffer, " (%s", verdict);
@@ -62,23 +71,29 @@ static void put_job(const struct pj_report_job *job, enum pj_trouble trouble, st
     pj_buffer_putc(buffer, ')');
 }
 
-/* ": a sm_90 (crashed), b sm_90 (crashed), c sm_90 (crashed) and 12 more"; `trouble` NONE = the jobs of any
- * class that are not required. */
+/* ": a sm_90, b sm_90 (crashed), c sm_90 (timed-out) and 12 more": neighbours with one reason share it.
+ * `trouble` NONE = the jobs of any class that are not required. */
 static void put_jobs(const struct pj_report *report, enum pj_trouble trouble, size_t count,
                      struct pj_buffer *buffer)
 {
-    size_t named = 0;
-    for (size_t i = 0; i < report->job_count && named < NAMED_MAX; i++) {
+    const struct pj_report_job *named[NAMED_MAX];
+    size_t used = 0;
+    for (size_t i = 0; i < report->job_count && used < NAMED_MAX; i++) {
         const struct pj_report_job *job = &report->jobs[i];
         enum pj_trouble its = pj_report_trouble(report, job);
-        if (trouble == PJ_TROUBLE_NONE ? its == PJ_TROUBLE_NONE || job->required
-                                       : its != trouble || !job->required)
-            continue;
-        pj_buffer_puts(buffer, named++ == 0 ? ": " : ", ");
-        put_job(job, its, buffer);
+        if (trouble == PJ_TROUBLE_NONE ? its != PJ_TROUBLE_NONE && !job->required
+                                       : its == trouble && job->required)
+            named[used++] = job;
     }
-    if (count > named)
-        pj_buffer_printf(buffer, " and %zu more", count - named);
+    for (size_t i = 0; i < used; i++) {
+        pj_buffer_puts(buffer, i == 0 ? ": " : ", ");
+        pj_phrase_cut(buffer, named[i]->module, strlen(named[i]->module), NAME_BYTES);
+        pj_buffer_printf(buffer, " %s", named[i]->target);
+        if (i + 1 == used || !same_trouble(named[i], named[i + 1]))
+            put_why(named[i], pj_report_trouble(report, named[i]), buffer);
+    }
+    if (count > used)
+        pj_buffer_printf(buffer, " and %zu more", count - used);
 }
 
 /* Starts a clause behind what the line already says. */
