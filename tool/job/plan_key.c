@@ -6,7 +6,7 @@
 #include "cache/format.h"
 #include "job/plan_private.h"
 
-/* Order by what the key is made of; the same module position last, so that the first spelling leads. */
+/* Order by what the key is made of. */
 static int compare_keys(const void *a, const void *b)
 {
     const struct pj_job *x = *(const struct pj_job *const *)a, *y = *(const struct pj_job *const *)b;
@@ -18,19 +18,23 @@ static int compare_keys(const void *a, const void *b)
     return order;
 }
 
-static int compare_keys_then_position(const void *a, const void *b)
-{
-    const struct pj_job *x = *(const struct pj_job *const *)a, *y = *(const struct pj_job *const *)b;
-    int order = compare_keys(a, b);
-    return order != 0 ? order : (x > y) - (x < y);
-}
-
 /* The second spelling's verdict must count where the first one's does not: a required name makes the job
  * required. A rejected one (kernel missing, pin broken) is a fault of that module alone, so it stays a job of
  * its own. */
 static bool can_join(const struct pj_job *first, const struct pj_job *second)
 {
     return first->fate == second->fate && (first->fate == PJ_JOB_OPEN || first->module == second->module);
+}
+
+/* Brings together what can be joined: jobs of one key by fate, so that no rejected one stands between two
+ * that are not. */
+static int compare_keys_then_position(const void *a, const void *b)
+{
+    const struct pj_job *x = *(const struct pj_job *const *)a, *y = *(const struct pj_job *const *)b;
+    int order = compare_keys(a, b);
+    if (order == 0)
+        order = (x->fate > y->fate) - (x->fate < y->fate);
+    return order != 0 ? order : (x > y) - (x < y);
 }
 
 static int add_name(struct pj_plan *plan, struct pj_job *first, const struct pj_job *second,
