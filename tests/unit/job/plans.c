@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Makes plans from a manifest's text. */
+#include "plans.h"
+
+static int parse_targets(const struct plan_case *plan_case, struct pj_target_spec *specs,
+                         struct pj_plan_selection *selection)
+{
+    for (size_t i = 0; plan_case->targets[i]; i++) {
+        if (pj_target_parse(plan_case->targets[i], &specs[i], NULL) != 0)
+            return -1;
+        selection->target_count++;
+    }
+    while (plan_case->modules[selection->module_count])
+        selection->module_count++;
+    selection->targets = specs;
+    selection->modules = plan_case->modules;
+    return 0;
+}
+
+int plan_case_read(struct plan_case *plan_case, struct pj_error **err)
+{
+    struct pj_target_spec specs[4];
+    struct pj_plan_selection selection = {0};
+    assert_int_equal(parse_targets(plan_case, specs, &selection), 0);
+    int r = pj_manifest_parse(plan_case->text, strlen(plan_case->text), "m.yaml", plan_case->directory, false,
+                              &plan_case->manifest, err);
+    return r < 0 ? r : pj_plan_read(plan_case->manifest, &selection, &plan_case->plan, err);
+}
+
+int plan_case_expand(struct plan_case *plan_case, struct pj_error **err)
+{
+    struct pj_target_spec specs[4];
+    struct pj_plan_selection selection = {0};
+    struct pj_plan_machine machine = {.devices = plan_case->devices, .cuda_version = plan_case->cuda_version};
+    assert_int_equal(parse_targets(plan_case, specs, &selection), 0);
+    while (plan_case->devices[machine.device_count])
+        machine.device_count++;
+    return pj_plan_expand(plan_case->plan, &selection, &machine, err);
+}
+
+void plan_case_make(struct plan_case *plan_case)
+{
+    PJ_CLEANUP_ERROR struct pj_error *err = NULL;
+    expect_success(plan_case_read(plan_case, &err), &err);
+    expect_success(plan_case_expand(plan_case, &err), &err);
+}
+
+void plan_case_free(struct plan_case *plan_case)
+{
+    pj_plan_free(plan_case->plan);
+    pj_manifest_free(plan_case->manifest);
+}
+
+void plan_expect(const struct plan_case *plan_case, const char *lines)
+{
+    static const char *const kinds[] = {"native", "foreign", "unresolved"};
+    static const char *const fates[] = {"open", "rejected", "incompatible"};
+    PJ_CLEANUP_BUFFER struct pj_buffer text = {0};
+    for (size_t i = 0; i < plan_case->plan->job_count; i++) {
+        const struct pj_job *job = &plan_case->plan->jobs[i];
+        pj_buffer_printf(&text, "%s | %s | %s | %s%s%s\n", job->id, job->name, kinds[job->kind],
+                         fates[job->fate], job->reason_code ? " | " : "",
+                         job->reason_code ? job->reason_code : "");
+        assert_int_equal(job->reason != NULL, job->reason_code != NULL);
+    }
+    assert_string_equal(pj_buffer_text(&text), lines);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Plans made from a manifest's text, and their jobs as lines of text. */
+#ifndef PREJIT_UNIT_JOB_PLANS_H
+#define PREJIT_UNIT_JOB_PLANS_H
+
+#include "folder.h"
+
+#include "job/plan.h"
+
+/** A PTX text with one kernel `k`. */
+#define PTX(target) ".version 8.6\n.target " target "\n.address_size 64\n.visible .entry k()\n{\n\tret;\n}\n"
+
+/** What is put in and what comes out. `manifest` and `plan` are freed by plan_case_free. */
+struct plan_case {
+    const char *text; /* of the manifest; relative paths start from `directory` */
+    const char *directory;
+    const char *targets[4], *modules[4]; /* -t and -m, ended by NULL */
+    uint16_t devices[4];                 /* ended by 0 */
+    int cuda_version;
+    struct pj_manifest *manifest;
+    struct pj_plan *plan;
+};
+
+/** Parses the manifest and reads the images. */
+int plan_case_read(struct plan_case *plan_case, struct pj_error **err);
+
+/** Makes the jobs. */
+int plan_case_expand(struct plan_case *plan_case, struct pj_error **err);
+
+/** Both; fails the test where one fails. */
+void plan_case_make(struct plan_case *plan_case);
+
+void plan_case_free(struct plan_case *plan_case);
+#define CLEANUP_PLAN __attribute__((cleanup(plan_case_free)))
+
+/** The jobs, one a line: "id | name | kind | fate" and, where there is one, " | reason code". */
+void plan_expect(const struct plan_case *plan_case, const char *lines);
+
+#endif
