@@ -50,6 +50,7 @@ struct pj_options {
     double lock_wait_ms;
     bool no_receipt;
     bool evict;
+    const char *user; /* --user as given, for the command line of a cure: the process is that user already */
     int interrupt_fd; /* becomes readable when the run shall end early; -1 = none */
     struct pj_observer observer;
     void (*at_point)(void *context, const char *point); /* test hook: named points of the commit; NULL */

@@ -7,6 +7,7 @@
 #include "cli/command.h"
 #include "cli/options.h"
 #include "cli/output.h"
+#include "cli/user.h"
 
 static int complain(struct pj_error *error)
 {
@@ -25,6 +26,8 @@ static int list(const struct pj_command *command, const struct pj_cli_options *o
         pj_cli_options_help(command, &help);
         return pj_cli_write(STDOUT_FILENO, pj_buffer_text(&help), help.size) ? 0 : 1;
     }
+    if (pj_cli_become_user(options, &error) < 0)
+        return complain(error);
     if (pj_cache_ls(options->run.cache, options->format == PJ_CLI_JSON, &text, &error) < 0)
         return complain(error);
     return pj_cli_write(STDOUT_FILENO, text, strlen(text)) ? 0 : 1;

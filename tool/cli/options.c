@@ -124,6 +124,13 @@ static int apply_evict(struct pj_cli_options *options, const char *value, struct
     return 0;
 }
 
+static int apply_user(struct pj_cli_options *options, const char *value, struct pj_error **err)
+{
+    (void)err;
+    options->run.user = value;
+    return 0;
+}
+
 static int apply_quiet(struct pj_cli_options *options, const char *value, struct pj_error **err)
 {
     (void)value, (void)err;
@@ -160,6 +167,7 @@ static const struct option_info option_table[] = {
     {"wait", 0, "SECONDS", WARM, "wait for another prejit on this cache (default 600; 0 leaves at once)",
      apply_wait},
     {"evict", 0, NULL, WARM, "let entries of this driver go where room is short", apply_evict},
+    {"user", 0, "USER", ALL, "do everything as this user: UID, UID:GID or a name", apply_user},
     {"no-receipt", 0, NULL, RUNS, "neither read nor write the receipt", apply_no_receipt},
     {"quiet", 'q', NULL, RUNS, "the last line only", apply_quiet},
     {"verbose", 'v', NULL, RUNS, "every job, with entries and witnesses", apply_verbose},

@@ -14,6 +14,7 @@
 #include "base/memory.h"
 #include "cli/options.h"
 #include "cli/output.h"
+#include "cli/user.h"
 #include "cli/watch.h"
 #include "report/model.h"
 
@@ -118,10 +119,14 @@ int pj_cli_run(const struct pj_command *command, int count, char **arguments, pj
         pj_cli_options_free(&options);
         return show_help(command);
     }
+    if (pj_cli_become_user(&options, &error) < 0) {
+        pj_cli_options_free(&options);
+        return complain(error);
+    }
     PJ_CLEANUP_CLOSE int signals_fd = open_signals(&error);
     const char *stop_at = secure_getenv("PREJIT_TEST_STOP_AT");
     options.run.interrupt_fd = signals_fd;
-    options.run.worker_program = "/proc/self/exe";
+    options.run.worker_program = PJ_CLI_WORKER_PROGRAM;
     options.run.observer = pj_cli_watch_begin(&watch, options.quiet);
     if (stop_at) {
         options.run.at_point = stop_at_point;

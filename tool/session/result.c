@@ -92,9 +92,12 @@ static int fill_cache(struct pj_session *session, struct pj_report *report, stru
     report->cache = (struct pj_report_cache){.path = session->location.path,
                                              .limit_bytes = session->location.limit_bytes};
     struct pj_snapshot snapshot = {0};
-    int r = pj_snapshot_take(session->location.path, &snapshot, err);
-    if (r < 0)
-        return r;
+    PJ_CLEANUP_ERROR struct pj_error *unreadable = NULL;
+    int r = pj_snapshot_take(session->location.path, &snapshot, &unreadable);
+    if (r == PJ_ERROR_NO_MEMORY)
+        return pj_error_no_memory(err);
+    if (r < 0) /* a directory that this user may not read: what is in it stays unknown */
+        return 0;
     report->cache.has_content = snapshot.exists;
     report->cache.bytes = snapshot.bytes;
     report->cache.entries = snapshot.count;
@@ -106,7 +109,7 @@ static int fill_cache(struct pj_session *session, struct pj_report *report, stru
 static int fill_repeat_options(struct pj_session *session, struct pj_report *report, struct pj_error **err)
 {
     const struct pj_options *options = session->options;
-    size_t most = 4 + 2 * (options->target_count + options->module_count);
+    size_t most = 6 + 2 * (options->target_count + options->module_count);
     report->repeat_options = pj_arena_calloc(&session->arena, most, sizeof *report->repeat_options);
     if (!report->repeat_options)
         return pj_error_no_memory(err);
@@ -114,6 +117,10 @@ static int fill_repeat_options(struct pj_session *session, struct pj_report *rep
     if (options->cache) {
         report->repeat_options[used++] = "--cache";
         report->repeat_options[used++] = options->cache;
+    }
+    if (options->user) {
+        report->repeat_options[used++] = "--user";
+        report->repeat_options[used++] = options->user;
     }
     for (size_t i = 0; i < options->target_count; i++) {
         report->repeat_options[used++] = "-t";

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Proves what the cache holds; compiles nothing, writes nothing. */
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/file.h"
+#include "session/as_user.h"
 #include "session/engine.h"
 #include "session/outcome.h"
 #include "session/result.h"
+#include "session/unreadable.h"
 
 /* Names and files: entries that can be named are looked at by file as well. */
 static int check_entries(struct pj_session *session, struct pj_error **err)
@@ -78,26 +78,28 @@ static int prove_all(struct pj_engine *engine, struct pj_error **err)
     return r;
 }
 
-/* No entry can be read where `index` cannot be opened for writing: the driver then neither reads nor stores,
- * in silence [18]. */
-static int note_unreadable_index(struct pj_session *session, struct pj_error **err)
+/* The driver's next open, even to read, deletes every entry of such a cache [20]: no load is made. */
+static int refuse_danger(struct pj_session *session, struct pj_error **err)
 {
-    PJ_CLEANUP_FREE char *index = pj_path_join(session->location.path, "index");
-    if (!index)
-        return pj_error_no_memory(err);
-    if (access(index, R_OK | W_OK) == 0 || errno == ENOENT)
-        return 0;
-    return pj_session_note(
-        session, err,
-        "%s cannot be opened for writing by this user, so the driver reads nothing from this cache: make it "
-        "writable, or run as its owner",
-        index);
+    struct pj_snapshot snapshot = {0};
+    int r = pj_snapshot_take(session->location.path, &snapshot, err);
+    bool danger = r == 0 && snapshot.index_state == PJ_INDEX_SHORT && snapshot.count > 0;
+    pj_snapshot_free(&snapshot);
+    for (size_t i = 0; danger && i < session->plan->job_count; i++) {
+        if (pj_outcome_is_open(&session->outcomes[i]))
+            pj_outcome_fail(&session->outcomes[i], PJ_VERDICT_MISSED, "index-dangerous",
+                            "not loaded: the cache's index is shorter than its count says, so the driver "
+                            "deletes every entry when it next opens it");
+    }
+    return r;
 }
 
 int pj_verify(const struct pj_options *options, struct pj_result **ret_result, struct pj_error **err)
 {
     PJ_CLEANUP_SESSION struct pj_session *session = NULL;
     int r = pj_session_open(options, "verify", &session, err);
+    if (r == 0)
+        r = pj_as_user_refuse_foreign_cache(session, err);
     if (r < 0)
         return r;
     PJ_CLEANUP_ENGINE struct pj_engine *engine = NULL;
@@ -109,9 +111,11 @@ int pj_verify(const struct pj_options *options, struct pj_result **ret_result, s
         r = check_entries(session, err);
     }
     if (r == 0 && session->outcomes)
-        r = note_unreadable_index(session, err);
+        r = refuse_danger(session, err);
     if (r == 0 && session->outcomes)
         r = prove_all(engine, err);
+    if (r == 0 && session->outcomes)
+        r = pj_unreadable_explain(session, err);
     if (r < 0)
         return r;
     pj_session_settle_early_end(session);

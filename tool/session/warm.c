@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "session/accept.h"
+#include "session/as_user.h"
 #include "session/engine.h"
 #include "session/outcome.h"
 #include "session/receipt_file.h"
@@ -66,20 +67,6 @@ static int open_store(struct pj_session *session, struct lock_wait *wait, struct
         .at_point = session->options->at_point ? at_point : NULL,
     };
     return pj_store_open(&options, &session->store, err);
-}
-
-/* What root leaves in another's cache, that user's programs can neither add to nor replace. */
-static int refuse_foreign_cache(const struct pj_session *session, struct pj_error **err)
-{
-    struct stat status;
-    if (geteuid() != 0 || stat(session->location.path, &status) != 0 || status.st_uid == 0)
-        return 0;
-    return pj_error_set(
-        err, PJ_ERROR_ENVIRONMENT,
-        "the cache %s belongs to user %u and prejit runs as root, whose files that user's programs "
-        "could not replace: run prejit as that user (setpriv --reuid=%u --regid=%u "
-        "--init-groups prejit ...), or name a cache of root's own with --cache",
-        session->location.path, status.st_uid, status.st_uid, status.st_gid);
 }
 
 static int note_preparation(struct pj_session *session, const struct pj_store_preparation *done,
@@ -259,14 +246,14 @@ int pj_warm(const struct pj_options *options, struct pj_result **ret_result, str
     bool nothing_to_do = false;
     int r = pj_session_open(options, "warm", &session, err);
     if (r == 0)
+        r = pj_as_user_refuse_foreign_cache(session, err);
+    if (r == 0)
         r = pj_reuse_everything(session, &nothing_to_do, err);
     if (r < 0)
         return r;
     wait.session = session;
     if (!nothing_to_do) {
-        r = refuse_foreign_cache(session, err);
-        if (r == 0)
-            r = open_store(session, &wait, err);
+        r = open_store(session, &wait, err);
         if (r == 0 && wait.waited)
             r = pj_session_reload_receipt(session, err); /* the other run may have done it all */
         if (r == 0 && wait.waited)
