@@ -247,6 +247,25 @@ static void put_cache(const struct pj_report_cache *cache, struct pj_buffer *buf
     pj_text_escape(buffer, cache->path, strlen(cache->path));
 }
 
+/* "; 3 entries of other driver builds made room": what a run removed must be seen, also where all went well.
+ */
+static void put_evicted(const struct pj_report *report, struct pj_buffer *buffer)
+{
+    if (!report->has_store || report->store.stale_evicted + report->store.evicted == 0)
+        return;
+    pj_buffer_puts(buffer, "; ");
+    if (report->store.stale_evicted > 0) {
+        pj_phrase_count(buffer, report->store.stale_evicted, "entry", "entries");
+        pj_buffer_puts(buffer, " of other driver builds");
+    }
+    if (report->store.evicted > 0) {
+        pj_buffer_puts(buffer, report->store.stale_evicted > 0 ? " and " : "");
+        pj_phrase_count(buffer, report->store.evicted, "entry", "entries");
+        pj_buffer_puts(buffer, " of this one");
+    }
+    pj_buffer_puts(buffer, " made room");
+}
+
 int pj_render_answer(const struct pj_report *report, struct pj_buffer *buffer, struct pj_error **err)
 {
     struct troubles troubles;
@@ -263,6 +282,7 @@ int pj_render_answer(const struct pj_report *report, struct pj_buffer *buffer, s
         put_time(report, buffer);
     }
     put_not_required(report, &troubles, buffer, &first);
+    put_evicted(report, buffer);
     if (!trouble)
         put_cache(&report->cache, buffer);
     put_cure(report, &troubles, buffer);

@@ -241,7 +241,7 @@ static int seat_started(struct pj_compile *compile, struct pj_compile_seat *seat
                         const struct pj_wire_started *started, struct pj_error **err)
 {
     if (started->failed_step[0] != '\0')
-        return pj_machine_start_error(started, err);
+        return pj_machine_start_error(compile->session, started, err);
     compile->failed_starts = 0;
     seat->state = PJ_SEAT_IDLE;
     return compile->session->machine.known ? 0 : pj_machine_from_worker(compile->session, started, err);

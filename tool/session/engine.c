@@ -365,7 +365,7 @@ static int meet(struct pj_engine *engine, struct pj_error **err)
     if (event.kind != PJ_EVENT_STARTED)
         return pj_error_set(err, PJ_ERROR_ENVIRONMENT,
                             "the CUDA driver does not start: the worker process was %s", event.death.text);
-    r = event.started->failed_step[0] ? pj_machine_start_error(event.started, err)
+    r = event.started->failed_step[0] ? pj_machine_start_error(session, event.started, err)
                                       : pj_machine_from_worker(session, event.started, err);
     pj_pool_stop(engine->pool, worker);
     return r;

@@ -17,7 +17,9 @@ int pj_machine_files(struct pj_session *session, const struct pj_wire_file *file
                      struct pj_error **err);
 
 /** The error for a driver that does not start: the machine's fault, not a job's, so the run cannot take
- * place. PJ_ERROR_BUSY where the cause passes (a reboot is pending), else PJ_ERROR_ENVIRONMENT. */
-int pj_machine_start_error(const struct pj_wire_started *started, struct pj_error **err);
+ * place. PJ_ERROR_BUSY where the cause passes (a reboot is pending: the libraries are of another version than
+ * the loaded kernel module), else PJ_ERROR_ENVIRONMENT. */
+int pj_machine_start_error(const struct pj_session *session, const struct pj_wire_started *started,
+                           struct pj_error **err);
 
 #endif

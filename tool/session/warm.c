@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The main job: compile what is missing, commit, prove, record. */
+#include <inttypes.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -84,6 +85,30 @@ static int note_preparation(struct pj_session *session, const struct pj_store_pr
         r = pj_session_note(session, err, "%zu %s taken over from a run that was killed",
                             done->entries_harvested,
                             done->entries_harvested == 1 ? "entry was" : "entries were");
+    return r;
+}
+
+/* What a smaller limit in one program does, it does at that program's next store, long after this run [24].
+ */
+static int note_room(struct pj_session *session, struct pj_error **err)
+{
+    struct pj_store_statistics statistics;
+    pj_store_statistics(session->store, &statistics);
+    char total[PJ_SIZE_TEXT];
+    size_t stale = statistics.stale_evicted, own = statistics.evicted;
+    int r = 0;
+    if (stale > 0)
+        r = pj_session_note(session, err, "%zu %s of other driver builds made room", stale,
+                            stale == 1 ? "entry" : "entries");
+    if (r == 0 && own > 0)
+        r = pj_session_note(session, err, "%zu %s of this driver build made room (--evict)", own,
+                            own == 1 ? "entry" : "entries");
+    if (r == 0 && statistics.total_bytes > PJ_CACHE_DEFAULT_LIMIT_BYTES)
+        r = pj_session_note(session, err,
+                            "the cache holds %s, more than the driver's default limit of 1.0 GiB: a program "
+                            "without CUDA_CACHE_MAXSIZE=%" PRIu64
+                            " in its environment evicts the oldest entries at its next store",
+                            pj_text_from_size(statistics.total_bytes, total), session->location.limit_bytes);
     return r;
 }
 
@@ -271,6 +296,8 @@ int pj_warm(const struct pj_options *options, struct pj_result **ret_result, str
         session->format = PJ_FORMAT_OTHER;
     if (r == 0)
         r = run(session, err);
+    if (r == 0)
+        r = note_room(session, err);
     if (r == 0)
         pj_store_remove_run_folder(session->store);
     if (r == 0 && !options->no_receipt && session->outcomes)
