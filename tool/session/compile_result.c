@@ -111,6 +111,9 @@ static int take_refusal(struct pj_compile *compile, size_t job, const struct pj_
  * and harvested. */
 static void remove_probe(const struct pj_compile_seat *seat, const char *path)
 {
+    uint64_t hash;
+    if (!pj_entry_path_read(path, &hash)) /* a worker's word is no reason to remove another file */
+        return;
     PJ_CLEANUP_FREE char *full = pj_path_join(seat->folder_path, path);
     if (full)
         (void)unlink(full);

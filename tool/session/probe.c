@@ -94,10 +94,11 @@ int pj_probe_learn(struct pj_session *session, const struct pj_probe *probe, con
     if (!full)
         return pj_error_no_memory(err);
     session->format = PJ_FORMAT_OTHER;
+    if (!pj_entry_path_read(path, &name)) /* the path is a worker's word: nothing else is opened */
+        return 0;
     if (pj_file_read(AT_FDCWD, full, ENTRY_MAX_BYTES, &bytes, &problem) < 0)
         return pj_error_code(problem) == PJ_ERROR_NO_MEMORY ? pj_error_no_memory(err) : 0;
-    if (!pj_entry_path_read(path, &name) ||
-        !read_stamp(probe, pj_buffer_text(&bytes), bytes.size, name, arch_number, &key))
+    if (!read_stamp(probe, pj_buffer_text(&bytes), bytes.size, name, arch_number, &key))
         return 0;
     session->stamp = pj_arena_strdup(&session->arena, key.stamp);
     if (!session->stamp)
