@@ -45,6 +45,12 @@ static int add_file(struct pj_arena *arena, const char *path, struct pj_wire_fil
     return 0;
 }
 
+/* libcuda itself, not libcudadebugger and the like. */
+static bool is_libcuda(const char *path)
+{
+    return strncmp(strrchr(path, '/'), "/libcuda.so", 11) == 0;
+}
+
 /* One pass over the lines of /proc/self/maps; `libcuda` chooses between libcuda itself and all others. */
 static int add_matching(const char *maps, bool libcuda, struct pj_arena *arena, struct pj_wire_file *files,
                         uint32_t *count, struct pj_error **err)
@@ -54,7 +60,9 @@ static int add_matching(const char *maps, bool libcuda, struct pj_arena *arena, 
         size_t length = strcspn(line, "\n");
         const char *path = memchr(line, '/', length);
         PJ_CLEANUP_FREE char *copy = path ? strndup(path, length - (size_t)(path - line)) : NULL;
-        if (copy && is_driver_file(copy) && (strstr(copy, "/libcuda") != NULL) == libcuda)
+        if (path && !copy)
+            return pj_error_no_memory(err);
+        if (copy && is_driver_file(copy) && is_libcuda(copy) == libcuda)
             r = add_file(arena, copy, files, count, err);
         line += length + (line[length] == '\n');
     }
