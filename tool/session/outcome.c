@@ -127,7 +127,7 @@ static const char *reason_text(const char *code)
     return code;
 }
 
-static int check_thresholds(struct pj_session *session, struct pj_outcome *outcome, struct pj_error **err)
+int pj_outcome_check_thresholds(struct pj_session *session, struct pj_outcome *outcome, struct pj_error **err)
 {
     const struct pj_manifest *manifest = session->manifest;
     double median, minimum, maximum;
@@ -172,5 +172,5 @@ int pj_outcome_judge(struct pj_session *session, size_t job, struct pj_error **e
         if (!told)
             outcome->reason = reason_text(judgement.reason_code);
     }
-    return check_thresholds(session, outcome, err);
+    return pj_outcome_check_thresholds(session, outcome, err);
 }

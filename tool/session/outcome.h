@@ -16,6 +16,11 @@ void pj_outcome_fail(struct pj_outcome *outcome, enum pj_verdict verdict, const 
  * session's arena. */
 int pj_outcome_judge(struct pj_session *session, size_t job, struct pj_error **err);
 
+/** Holds the samples of a proven job against the manifest's thresholds: sets `slow` and the reason where they
+ * are not met. */
+int pj_outcome_check_thresholds(struct pj_session *session, struct pj_outcome *outcome,
+                                struct pj_error **err);
+
 /** Reads the job's entry file, where its name is known, and sets the witness of presence, size and time.
  * Returns the state through `ret_state` (PJ_ENTRY_ABSENT where no name is known). */
 int pj_outcome_check_entry(struct pj_session *session, size_t job, int cache_fd,

@@ -174,13 +174,12 @@ static int find_by_id(const void *key, const void *item)
     return strcmp(key, (*(const struct pj_receipt_job *const *)item)->row.id);
 }
 
-static void carry(struct pj_outcome *outcome, const struct pj_receipt_job *job)
+/* The evidence is the receipt's, what to make of it the manifest's: its thresholds may have changed. */
+static int carry(struct pj_session *session, struct pj_outcome *outcome, const struct pj_receipt_job *job,
+                 struct pj_error **err)
 {
     outcome->stage = PJ_STAGE_CARRIED;
     outcome->verdict = PJ_VERDICT_PROVEN;
-    outcome->slow = job->row.slow;
-    outcome->reason_code = job->row.reason_code;
-    outcome->reason = job->row.reason;
     outcome->origin = PJ_ORIGIN_REUSED;
     outcome->has_entry = true;
     outcome->entry_hash = job->entry_hash;
@@ -191,6 +190,7 @@ static void carry(struct pj_outcome *outcome, const struct pj_receipt_job *job)
     outcome->cold_from_receipt = true;
     outcome->warm = job->row.warm;
     outcome->witnesses = job->row.witnesses;
+    return pj_outcome_check_thresholds(session, outcome, err);
 }
 
 /* What is known of a job's compile from an earlier run stays worth telling, even where the proof is made
@@ -219,9 +219,7 @@ static int try_carry(struct pj_session *session, size_t i, const struct pj_recei
         session->now.samples != session->receipt->samples)
         return 0;
     int r = same_entry(then, snapshot, cache_fd, &same, err);
-    if (r == 0 && same)
-        carry(outcome, then);
-    return r;
+    return r == 0 && same ? carry(session, outcome, then, err) : r;
 }
 
 int pj_reuse_jobs(struct pj_session *session, struct pj_error **err)
