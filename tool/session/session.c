@@ -24,9 +24,8 @@ static int parse_selection(struct pj_session *session, struct pj_error **err)
         return pj_error_no_memory(err);
     for (size_t i = 0; i < options->target_count; i++) {
         if (pj_target_parse(options->targets[i], &targets[i], err) < 0) {
-            if (err && *err && (*err)->code != PJ_ERROR_NO_MEMORY)
-                (*err)->code = PJ_ERROR_USAGE;
-            return pj_error_wrap(err, PJ_ERROR_USAGE, "-t");
+            int r = pj_error_recode(err, PJ_ERROR_USAGE, 0);
+            return pj_error_wrap(err, r, "-t");
         }
         pj_buffer_printf(&text, "-t %s\n", options->targets[i]);
     }
@@ -166,7 +165,10 @@ void pj_session_settle_early_end(struct pj_session *session)
         return;
     for (size_t i = 0; session->outcomes && i < session->plan->job_count; i++) {
         struct pj_outcome *outcome = &session->outcomes[i];
-        if (outcome->verdict != PJ_VERDICT_NONE || !pj_outcome_is_open(outcome))
+        /* Judged without a single load: why there was none is known here. */
+        bool not_tried = outcome->verdict == PJ_VERDICT_INCONCLUSIVE && outcome->reason_code &&
+                         strcmp(outcome->reason_code, "not-tried") == 0;
+        if (!not_tried && !pj_outcome_is_open(outcome))
             continue;
         outcome->verdict = PJ_VERDICT_INCONCLUSIVE;
         outcome->passing = true;
