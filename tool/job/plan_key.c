@@ -37,11 +37,12 @@ static int compare_keys_then_position(const void *a, const void *b)
     return order != 0 ? order : (x > y) - (x < y);
 }
 
-static int add_name(struct pj_plan *plan, struct pj_job *first, const struct pj_job *second,
-                    struct pj_error **err)
+/* `before` is the one that was joined last: a module's jobs of one key follow each other. */
+static int add_name(struct pj_plan *plan, struct pj_job *first, const struct pj_job *before,
+                    const struct pj_job *second, struct pj_error **err)
 {
     first->required |= second->required;
-    if (first->module == second->module)
+    if (before->module == second->module)
         return 0; /* the same module, its target named twice */
     first->name = pj_arena_printf(&plan->arena, "%s, %s", first->name, second->name);
     return first->name ? 0 : pj_error_no_memory(err);
@@ -60,7 +61,7 @@ int pj_plan_join_equal(struct pj_plan *plan, struct pj_error **err)
     struct pj_job *first = NULL;
     for (size_t i = 0; i < count; i++) {
         if (first && compare_keys(&first, &sorted[i]) == 0 && can_join(first, sorted[i])) {
-            int r = add_name(plan, first, sorted[i], err);
+            int r = add_name(plan, first, sorted[i - 1], sorted[i], err);
             if (r < 0)
                 return r;
             drop[sorted[i] - plan->jobs] = true;
