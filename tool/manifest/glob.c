@@ -157,12 +157,6 @@ static int take_matches(const glob_t *found, size_t fixed, const char *module_na
     for (size_t i = 0; i < count; i++) {
         const char *path = found->gl_pathv[i];
         size_t length = strlen(path);
-        if (path[length - 1] == '/')
-            return pj_error_set(
-                err, PJ_ERROR_MANIFEST,
-                "the glob also matches %.*s, which is a folder: let it end in `.ptx`, or another "
-                "suffix that only files have",
-                (int)(length - 1), path);
         candidates[i].path = pj_arena_strdup(arena, path);
         if (!candidates[i].path)
             return pj_error_no_memory(err);
@@ -196,8 +190,9 @@ int pj_glob_expand(const char *directory, const char *pattern, const char *modul
     glob_t found = {0};
     errno = 0;
     /* Unsorted, since glob(3) sorts by the locale; a folder that cannot be read is an error, since what it
-     * holds would be dropped in silence; a folder among the matches gets a '/'. */
-    int status = glob(pj_buffer_text(&asked), GLOB_NOSORT | GLOB_ERR | GLOB_MARK, NULL, &found);
+     * holds would be dropped in silence. A folder among the matches is refused when it is opened: telling it
+     * here would cost a stat of every file, in each run that finds nothing to do. */
+    int status = glob(pj_buffer_text(&asked), GLOB_NOSORT | GLOB_ERR, NULL, &found);
     int r;
     if (status == 0)
         r = take_matches(&found, fixed_length(path, pattern), module_name, arena, ret_matches, err);
