@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include "base/clock.h"
 #include "base/file.h"
@@ -114,6 +115,20 @@ void pj_engine_restart_in_place(struct pj_engine *engine)
     engine->compiling = false;
 }
 
+/* Before anything is read, file sizes tell enough: workers shall start while the images are read. */
+static void estimate_work(const struct pj_session *session, struct pj_sizing *sizing)
+{
+    const struct pj_manifest *manifest = session->manifest;
+    for (size_t i = 0; i < manifest->module_count; i++) {
+        struct stat status;
+        if (!pj_plan_selects(&session->selection, &manifest->modules[i]) ||
+            stat(manifest->modules[i].path, &status) != 0)
+            continue;
+        sizing->jobs++;
+        sizing->image_bytes += (uint64_t)status.st_size;
+    }
+}
+
 static size_t wanted_workers(const struct pj_engine *engine)
 {
     const struct pj_session *session = engine->session;
@@ -130,9 +145,7 @@ static size_t wanted_workers(const struct pj_engine *engine)
             sizing.image_bytes += session->plan->jobs[i].image->size_bytes;
         }
     } else {
-        for (size_t i = 0; i < session->plan->image_count; i++)
-            sizing.image_bytes += session->plan->images[i].size_bytes;
-        sizing.jobs = session->plan->image_count;
+        estimate_work(session, &sizing);
     }
     return pj_worker_count(&sizing);
 }
@@ -141,18 +154,18 @@ int pj_engine_meet_driver(struct pj_engine *engine, struct pj_error **err)
 {
     struct pj_session *session = engine->session;
     int r = begin_compile(engine, err);
-    /* The first worker starts while the images are read; with one GPU the others follow before it has
-     * answered. */
-    if (r == 0 && !session->machine.known)
-        r = pj_compile_start(&engine->compile, 1, err);
-    if (r == 0)
-        r = pj_plan_read(session->manifest, &session->selection, &session->plan, err);
+    /* Workers start while the images are read: all of them where there is one GPU, else the first, which
+     * tells what there is. */
     PJ_CLEANUP_BUFFER struct pj_buffer listing = {0};
     size_t gpus = 0;
     if (r == 0 && !session->machine.known)
         r = pj_host_gpu_listing(&session->root, &listing, &gpus, err);
-    if (r == 0 && !session->machine.known && gpus == 1 && session->format != PJ_FORMAT_OTHER)
-        r = pj_compile_start(&engine->compile, wanted_workers(engine), err);
+    if (r == 0 && !session->machine.known)
+        r = pj_compile_start(&engine->compile,
+                             gpus == 1 && session->format != PJ_FORMAT_OTHER ? wanted_workers(engine) : 1,
+                             err);
+    if (r == 0)
+        r = pj_plan_read(session->manifest, &session->selection, &session->plan, err);
     while (r == 0 && !session->machine.known && !ended_early(engine)) {
         r = step(engine, err);
         if (r == 0)

@@ -177,7 +177,8 @@ static int feed(struct pj_prove *prove, struct pj_prove_seat *seat, struct pj_er
 
 int pj_prove_advance(struct pj_prove *prove, struct pj_error **err)
 {
-    size_t seats = prove->alone ? 1 : PJ_PROVE_SEATS;
+    /* Beside the last compiles one is enough: a second start would slow them more than it saves. */
+    size_t seats = prove->alone || !prove->open ? 1 : PJ_PROVE_SEATS;
     int r = 0;
     for (size_t i = 0; i < seats && r == 0; i++) {
         struct pj_prove_seat *seat = &prove->seats[i];
