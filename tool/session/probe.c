@@ -76,7 +76,9 @@ static bool read_stamp(const struct pj_probe *probe, const char *bytes, size_t s
     const char *payload = bytes + PJ_ENTRY_HEADER_BYTES + header.key_bytes;
     if (pj_fnv1a(PJ_FNV_START, payload, (size_t)header.payload_bytes) != header.payload_checksum)
         return false;
-    if (pj_cache_key_read(bytes + PJ_ENTRY_HEADER_BYTES, (size_t)header.key_bytes, key, &ignored) < 0)
+    const char *key_bytes = bytes + PJ_ENTRY_HEADER_BYTES;
+    if (pj_cache_key_read(key_bytes, (size_t)header.key_bytes, key, &ignored) < 0 ||
+        pj_fnv1a(PJ_FNV_START, key_bytes, (size_t)header.key_bytes) != name)
         return false;
     return key->arch_number == arch_number && key->options_size == 0 &&
            pj_cache_key_hash(key->stamp, arch_number, probe->text, probe->size, "") == name;
