@@ -136,8 +136,10 @@ static int all_entries_same(const struct pj_session *session, bool *ret_same, st
     PJ_CLEANUP_ERROR struct pj_error *ignored = NULL;
     *ret_same = snapshot.exists && snapshot.index_state == PJ_INDEX_VALID &&
                 pj_directory_open(AT_FDCWD, session->location.path, true, &cache_fd, &ignored) == 0;
-    for (size_t i = 0; i < receipt->job_count && *ret_same && r == 0; i++)
-        r = same_entry(&receipt->jobs[i], &snapshot, cache_fd, ret_same, err);
+    for (size_t i = 0; i < receipt->job_count && *ret_same && r == 0; i++) {
+        if (receipt->jobs[i].row.verdict != PJ_VERDICT_SKIPPED) /* such a one has no entry */
+            r = same_entry(&receipt->jobs[i], &snapshot, cache_fd, ret_same, err);
+    }
     pj_snapshot_free(&snapshot);
     return r;
 }
