@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The steps in the life of a job's outcome: from the plan, by its entry, to the verdict and the thresholds.
+ */
+#include "runs.h"
+
+#include "session/outcome.h"
+
+static void test_from_plan(void **state)
+{
+    static const struct {
+        enum pj_job_fate fate;
+        enum pj_stage stage;
+        enum pj_verdict verdict;
+        bool open;
+    } cases[] = {
+        {PJ_JOB_OPEN, PJ_STAGE_WAITING, PJ_VERDICT_NONE, true},
+        {PJ_JOB_REJECTED, PJ_STAGE_FAILED, PJ_VERDICT_REJECTED, false},
+        {PJ_JOB_INCOMPATIBLE, PJ_STAGE_FAILED, PJ_VERDICT_INCOMPATIBLE, false},
+    };
+    (void)state;
+    for (size_t i = 0; i < PJ_COUNT(cases); i++) {
+        struct pj_outcome outcome;
+        const struct pj_job job = {
+            .fate = cases[i].fate, .reason_code = "code", .reason = "why", .has_name = true, .entry_hash = 5};
+        memset(&outcome, 0x77, sizeof outcome);
+        pj_outcome_from_plan(&outcome, &job);
+        assert_int_equal(outcome.stage, cases[i].stage);
+        assert_int_equal(outcome.verdict, cases[i].verdict);
+        assert_int_equal(pj_outcome_is_open(&outcome), cases[i].open);
+        assert_string_equal(outcome.reason_code, "code"); /* a warning stays with an open job */
+        assert_string_equal(outcome.reason, "why");
+        assert_true(outcome.has_entry && outcome.entry_hash == 5);
+        assert_int_equal(outcome.evidence.hits, 0);
+    }
+}
+
+static void test_forget(void **state)
+{
+    (void)state;
+    struct pj_outcome outcome = {.stage = PJ_STAGE_PRESENT, .verdict = PJ_VERDICT_MISSED, .reason = "x"};
+    outcome.evidence = (struct pj_evidence){
+        .misses = 3, .canary = PJ_WITNESS_YES, .entry_present = PJ_WITNESS_YES, .entry_listed_before = true};
+    outcome.warm.count = 2;
+    assert_false(pj_outcome_is_open(&outcome));
+    pj_outcome_forget_evidence(&outcome);
+    assert_true(pj_outcome_is_open(&outcome));
+    assert_int_equal(outcome.evidence.misses, 0);
+    assert_int_equal(outcome.evidence.canary, PJ_WITNESS_UNKNOWN);
+    /* What the file said is no proof process's word. */
+    assert_int_equal(outcome.evidence.entry_present, PJ_WITNESS_YES);
+    assert_true(outcome.evidence.entry_listed_before);
+    assert_int_equal(outcome.warm.count, 0);
+    assert_null(outcome.reason);
+}
+
+static void judge(struct run *run, struct pj_outcome *outcome)
+{
+    PJ_CLEANUP_ERROR struct pj_error *err = NULL;
+    run->session.outcomes = outcome;
+    expect_success(pj_outcome_judge(&run->session, 0, &err), &err);
+}
+
+/* Three hits and all that must go with them. */
+static struct pj_outcome proven(double warm_ms)
+{
+    struct pj_outcome outcome = {.stage = PJ_STAGE_PRESENT, .has_cold_ms = true, .cold_ms = 100};
+    outcome.evidence = (struct pj_evidence){
+        .hits = 3, .walls = 3, .canary = PJ_WITNESS_YES, .entry_present = PJ_WITNESS_YES};
+    outcome.warm = (struct pj_samples){.ms = {warm_ms}, .count = 1};
+    return outcome;
+}
+
+static void test_thresholds(void **state)
+{
+    static const struct {
+        double max_warm_ms, min_speedup, warm_ms; /* thresholds: 0 = none */
+        const char *reason;
+    } cases[] = {
+        {0, 0, 1000, NULL},
+        {50, 0, 50, NULL},
+        {50, 0, 50.2, "a warm load took 50.2 ms, the manifest allows 50.0 ms"},
+        {0, 3, 33, NULL},
+        {0, 3, 40, "a warm load was 2.5 times as fast as the compile, the manifest asks for 3.0"},
+        {10, 90, 20, "a warm load took 20.0 ms, the manifest allows 10.0 ms"},
+    };
+    (void)state;
+    for (size_t i = 0; i < PJ_COUNT(cases); i++) {
+        CLEANUP_RUN struct run run;
+        run_make(&run);
+        struct pj_manifest *manifest = run.session.manifest;
+        manifest->has_max_warm_ms = cases[i].max_warm_ms > 0;
+        manifest->max_warm_ms = cases[i].max_warm_ms;
+        manifest->has_min_speedup = cases[i].min_speedup > 0;
+        manifest->min_speedup = cases[i].min_speedup;
+        struct pj_outcome outcome = proven(cases[i].warm_ms);
+        judge(&run, &outcome);
+        assert_int_equal(outcome.verdict, PJ_VERDICT_PROVEN); /* times never decide the verdict */
+        assert_int_equal(outcome.slow, cases[i].reason != NULL);
+        assert_string_equal(outcome.reason ? outcome.reason : "", cases[i].reason ? cases[i].reason : "");
+        assert_string_equal(outcome.reason_code ? outcome.reason_code : "",
+                            cases[i].reason ? "slower-than-asked" : "");
+        assert_int_equal(outcome.witnesses.faster, cases[i].warm_ms < 100 ? PJ_WITNESS_YES : PJ_WITNESS_NO);
+    }
+}
+
+/* A speed-up cannot be missed where the compile was never timed. */
+static void test_no_cold_time(void **state)
+{
+    (void)state;
+    CLEANUP_RUN struct run run;
+    run_make(&run);
+    run.session.manifest->has_min_speedup = true;
+    run.session.manifest->min_speedup = 1000;
+    struct pj_outcome outcome = proven(50);
+    outcome.has_cold_ms = false;
+    judge(&run, &outcome);
+    assert_false(outcome.slow);
+    assert_int_equal(outcome.witnesses.faster, PJ_WITNESS_UNKNOWN);
+}
+
+static void test_reasons(void **state)
+{
+    (void)state;
+    CLEANUP_RUN struct run run;
+    run_make(&run);
+    struct pj_outcome outcome = proven(1);
+    outcome.evidence.misses = 1;
+    outcome.evidence.entry_present = PJ_WITNESS_NO;
+    outcome.evidence.entry_listed_before = true;
+    judge(&run, &outcome);
+    assert_int_equal(outcome.verdict, PJ_VERDICT_EVICTED);
+    assert_string_equal(outcome.reason_code, "evicted");
+    assert_string_equal(outcome.reason, "entry deleted");
+    /* The driver's own words stay where they are about the same thing, and only there. */
+    for (int same = 0; same < 2; same++) {
+        outcome = proven(1);
+        outcome.evidence.poisoned = 1;
+        outcome.reason_code = same ? "entry-unusable" : "gpu-memory";
+        outcome.reason = "CUDA_ERROR_INVALID_IMAGE";
+        judge(&run, &outcome);
+        assert_int_equal(outcome.verdict, PJ_VERDICT_MISSED);
+        assert_string_equal(outcome.reason_code, "entry-unusable");
+        assert_string_equal(outcome.reason, same ? "CUDA_ERROR_INVALID_IMAGE"
+                                                 : "the entry is there and the driver cannot load it");
+    }
+}
+
+static void test_entry(void **state)
+{
+    (void)state;
+    CLEANUP_RUN struct run run;
+    run_make(&run);
+    PJ_CLEANUP_ERROR struct pj_error *err = NULL;
+    PJ_CLEANUP_CLOSE int cache = -1;
+    struct pj_outcome outcome = {.stage = PJ_STAGE_PRESENT};
+    enum pj_entry_state found = PJ_ENTRY_SOUND;
+    run.session.outcomes = &outcome;
+    assert_int_equal(pj_directory_open(AT_FDCWD, run.session.location.path, true, &cache, NULL), 0);
+    expect_success(pj_outcome_check_entry(&run.session, 0, cache, &found, &err), &err);
+    assert_int_equal(found, PJ_ENTRY_ABSENT); /* no name is known */
+    assert_int_equal(outcome.evidence.entry_present, PJ_WITNESS_UNKNOWN);
+    outcome.has_entry = true;
+    outcome.entry_hash = ENTRY_HASH;
+    expect_success(pj_outcome_check_entry(&run.session, 0, -1, &found, &err), &err);
+    assert_int_equal(found, PJ_ENTRY_ABSENT);
+    run_touch(&run, "cache/" ENTRY_PATH);
+    expect_success(pj_outcome_check_entry(&run.session, 0, cache, &found, &err), &err);
+    assert_int_equal(found, PJ_ENTRY_SOUND);
+    assert_int_equal(outcome.evidence.entry_present, PJ_WITNESS_YES);
+    assert_int_equal(outcome.entry_file_bytes, 4714);
+    assert_int_equal(outcome.entry_mtime_seconds, 1500000000);
+    outcome.entry_hash++;
+    expect_success(pj_outcome_check_entry(&run.session, 0, cache, &found, &err), &err);
+    assert_int_equal(found, PJ_ENTRY_ABSENT);
+    assert_int_equal(outcome.evidence.entry_present, PJ_WITNESS_NO);
+}
+
+static void test_payload(void **state)
+{
+    (void)state;
+    enum { HEADER = 28, KEY = 854, PAYLOAD = 3832 };
+    CLEANUP_RUN struct run run;
+    run_make(&run);
+    struct pj_error *err = NULL;
+    PJ_CLEANUP_BUFFER struct pj_buffer entry = {0};
+    PJ_CLEANUP_FREE char *path = pj_path_join(run.session.location.path, ENTRY_PATH);
+    assert_int_equal(pj_file_read(AT_FDCWD, path, 1 << 20, &entry, NULL), 0);
+    const char *payload = entry.data + HEADER + KEY;
+    expect_success(pj_check_payload(payload, PAYLOAD, 90, &err), &err);
+    expect_error(pj_check_payload(payload, PAYLOAD, 80, &err), &err, PJ_ERROR_FORMAT,
+                 "it holds code for sm_90 under the key of sm_80");
+    assert_int_equal(pj_check_payload(payload, PAYLOAD - 1, 90, NULL), PJ_ERROR_FORMAT);
+    assert_int_equal(pj_check_payload("", 0, 90, NULL), PJ_ERROR_FORMAT);
+}
+
+_Static_assert((int)PJ_JIT_OPTION_COUNT <= (int)PJ_WIRE_OPTIONS_MAX, "every option at once fits a message");
+
+static void test_to_load(void **state)
+{
+    (void)state;
+    struct pj_plan_image image = {.size_bytes = 822};
+    struct pj_job job = {.image = &image};
+    struct pj_wire_load load;
+    memset(&image.sha256, 0x3c, sizeof image.sha256);
+    job.options.given = 1u << PJ_JIT_MAX_REGISTERS | 1u << PJ_JIT_OPTIMIZATION_LEVEL;
+    job.options.values[PJ_JIT_MAX_REGISTERS] = 64;
+    job.options.values[PJ_JIT_OPTIMIZATION_LEVEL] = 0;
+    job.options.values[PJ_JIT_SPLIT_COMPILE] = 9; /* not given */
+    pj_job_to_load(&job, 17, PJ_LOAD_PROVE, 80, &load);
+    assert_int_equal(load.job, 17);
+    assert_int_equal(load.method, PJ_LOAD_PROVE);
+    assert_int_equal(load.target, 80);
+    assert_int_equal(load.image_bytes, 822);
+    assert_memory_equal(&load.image_sha256, &image.sha256, sizeof image.sha256);
+    assert_int_equal(load.option_count, 2);
+    assert_int_equal(load.options[0].option, 7); /* CU_JIT_OPTIMIZATION_LEVEL */
+    assert_int_equal(load.options[0].value, 0);
+    assert_int_equal(load.options[1].option, 0); /* CU_JIT_MAX_REGISTERS */
+    assert_int_equal(load.options[1].value, 64);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_from_plan), cmocka_unit_test(test_forget),  cmocka_unit_test(test_thresholds),
+        cmocka_unit_test(test_reasons),   cmocka_unit_test(test_entry),   cmocka_unit_test(test_no_cold_time),
+        cmocka_unit_test(test_payload),   cmocka_unit_test(test_to_load),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* When there is nothing to do, and which jobs are carried over from the last run. */
+#include "runs.h"
+
+#include "session/identity.h"
+#include "session/reuse.h"
+
+typedef void change(struct run *run);
+
+static void nothing(struct run *run)
+{
+    (void)run;
+}
+
+static void image_touched(struct run *run)
+{
+    run_touch(run, "axpb.ptx");
+}
+
+/* The same size, another byte: only its digest tells. */
+static void image_edited(struct run *run)
+{
+    PJ_CLEANUP_CLOSE int fd = open(run->image_path, O_WRONLY | O_CLOEXEC);
+    assert_int_equal(pwrite(fd, "#", 1, 2), 1);
+    run_touch(run, "axpb.ptx");
+}
+
+static void image_longer(struct run *run)
+{
+    assert_int_equal(truncate(run->image_path, (off_t)run->job.image.size_bytes + 1), 0);
+}
+
+static void image_gone(struct run *run)
+{
+    assert_int_equal(unlink(run->image_path), 0);
+}
+
+static void image_a_folder(struct run *run)
+{
+    image_gone(run);
+    assert_int_equal(mkdir(run->image_path, 0700), 0);
+}
+
+static void entry_touched(struct run *run)
+{
+    run_touch(run, "cache/" ENTRY_PATH);
+}
+
+static void entry_damaged(struct run *run)
+{
+    PJ_CLEANUP_FREE char *path = pj_path_join(run->session.location.path, ENTRY_PATH);
+    PJ_CLEANUP_CLOSE int fd = open(path, O_WRONLY | O_CLOEXEC);
+    assert_int_equal(pwrite(fd, "#", 1, 2000), 1);
+    run_touch(run, "cache/" ENTRY_PATH);
+}
+
+static void entry_shorter(struct run *run)
+{
+    PJ_CLEANUP_FREE char *path = pj_path_join(run->session.location.path, ENTRY_PATH);
+    assert_int_equal(truncate(path, 4000), 0);
+}
+
+static void entry_gone(struct run *run)
+{
+    PJ_CLEANUP_FREE char *path = pj_path_join(run->session.location.path, ENTRY_PATH);
+    assert_int_equal(unlink(path), 0);
+}
+
+static void index_gone(struct run *run)
+{
+    PJ_CLEANUP_FREE char *path = pj_path_join(run->session.location.path, "index");
+    assert_int_equal(unlink(path), 0);
+}
+
+static void index_empty_list(struct run *run)
+{
+    const unsigned char bytes[16] = {65}; /* valid, count 0 */
+    folder_write_bytes(&run->folder, "cache/index", bytes, sizeof bytes);
+}
+
+static void index_other_format(struct run *run)
+{
+    const unsigned char bytes[16] = {66};
+    folder_write_bytes(&run->folder, "cache/index", bytes, sizeof bytes);
+}
+
+static void cache_gone(struct run *run)
+{
+    assert_int_equal(pj_tree_remove(AT_FDCWD, run->session.location.path, NULL), 0);
+}
+
+static void not_proven(struct run *run)
+{
+    run->job.row.verdict = PJ_VERDICT_MISSED;
+}
+
+static void no_entry_name(struct run *run)
+{
+    run->job.has_entry = false;
+}
+
+static void no_jobs(struct run *run)
+{
+    run->receipt.job_count = 0;
+}
+
+static void no_receipt(struct run *run)
+{
+    run->session.receipt = NULL;
+}
+
+static void other_image(struct run *run)
+{
+    run->job.image.path = run->manifest_path; /* what a glob found then and finds no more */
+}
+
+static void other_driver(struct run *run)
+{
+    run->session.same_driver = false;
+}
+
+static void other_gpus(struct run *run)
+{
+    run->session.same_gpus = false;
+}
+
+static void other_request(struct run *run)
+{
+    run->session.same_request = false;
+}
+
+static void other_samples(struct run *run)
+{
+    run->receipt.samples++;
+}
+
+static void other_options(struct run *run)
+{
+    run->job.row.options.given = 1;
+}
+
+static void other_id(struct run *run)
+{
+    run->job.row.id = "b@sm_90";
+}
+
+static void test_nothing_to_do(void **state)
+{
+    static const struct {
+        const char *name;
+        change *apply;
+        bool nothing_to_do;
+    } cases[] = {
+        {"nothing", nothing, true},
+        {"image touched", image_touched, true}, /* copies and image layers keep bytes, not times */
+        {"image edited", image_edited, false},
+        {"image longer", image_longer, false},
+        {"image gone", image_gone, false},
+        {"image a folder", image_a_folder, false},
+        {"other image", other_image, false},
+        {"entry touched", entry_touched, true},
+        {"entry damaged", entry_damaged, false},
+        {"entry shorter", entry_shorter, false},
+        {"entry gone", entry_gone, false},
+        {"index gone", index_gone, false},
+        {"entry not listed", index_empty_list, false},
+        {"index of another format", index_other_format, false},
+        {"cache gone", cache_gone, false},
+        {"not proven", not_proven, false},
+        {"no entry name", no_entry_name, false},
+        {"no jobs", no_jobs, false},
+        {"no receipt", no_receipt, false},
+        {"other driver", other_driver, false},
+        {"other GPUs", other_gpus, false},
+        {"other request", other_request, false},
+    };
+    (void)state;
+    for (size_t i = 0; i < PJ_COUNT(cases); i++) {
+        CLEANUP_RUN struct run run;
+        PJ_CLEANUP_ERROR struct pj_error *err = NULL;
+        bool found = !cases[i].nothing_to_do;
+        run_make(&run);
+        pj_identity_compare(&run.session);
+        cases[i].apply(&run);
+        expect_success(pj_reuse_everything(&run.session, &found, &err), &err);
+        if (found != cases[i].nothing_to_do)
+            fail_msg("%s: %d", cases[i].name, found);
+    }
+}
+
+/* A skipped job has no entry to look at: it does not keep the others from being a no-op. */
+static void test_skipped(void **state)
+{
+    (void)state;
+    CLEANUP_RUN struct run run;
+    run_make(&run);
+    struct pj_receipt_job jobs[2] = {run.job, run.job};
+    jobs[1].row.id = "a@sm_80";
+    jobs[1].row.verdict = PJ_VERDICT_SKIPPED;
+    jobs[1].has_entry = false;
+    run.receipt.jobs = jobs;
+    run.receipt.job_count = 2;
+    bool found = false;
+    pj_identity_compare(&run.session);
+    assert_int_equal(pj_reuse_everything(&run.session, &found, NULL), 0);
+    assert_true(found);
+}
+
+/* Plans the jobs as for the machine of the receipt. */
+static void plan(struct run *run)
+{
+    PJ_CLEANUP_ERROR struct pj_error *err = NULL;
+    struct pj_session *session = &run->session;
+    session->machine.archs[0] = 90;
+    session->machine.arch_count = 1;
+    expect_success(pj_plan_read(session->manifest, &session->selection, &session->plan, &err), &err);
+    expect_success(pj_session_expand(session, &err), &err);
+    assert_int_equal(session->plan->job_count, 1);
+}
+
+static void test_carried(void **state)
+{
+    static const struct {
+        const char *name;
+        change *apply;
+        bool carried, cold_known;
+    } cases[] = {
+        {"nothing", nothing, true, true},
+        {"image touched", image_touched, true, true},
+        {"entry touched", entry_touched, true, true},
+        {"other request", other_request, true, true}, /* of other modules, say */
+        /* What is the same module is still worth its compile time. */
+        {"other driver", other_driver, false, true},
+        {"other GPUs", other_gpus, false, true},
+        {"other samples", other_samples, false, true},
+        {"not proven", not_proven, false, true},
+        {"entry damaged", entry_damaged, false, true},
+        {"entry gone", entry_gone, false, true},
+        {"index gone", index_gone, false, true},
+        {"entry not listed", index_empty_list, false, true},
+        {"cache gone", cache_gone, false, true},
+        {"no entry name", no_entry_name, false, true},
+        {"image edited", image_edited, false, false},
+        {"other options", other_options, false, false},
+        {"other id", other_id, false, false},
+        {"no receipt", no_receipt, false, false},
+        {"no jobs", no_jobs, false, false},
+    };
+    (void)state;
+    for (size_t i = 0; i < PJ_COUNT(cases); i++) {
+        CLEANUP_RUN struct run run;
+        PJ_CLEANUP_ERROR struct pj_error *err = NULL;
+        run_make(&run);
+        pj_identity_compare(&run.session);
+        cases[i].apply(&run);
+        plan(&run);
+        expect_success(pj_reuse_jobs(&run.session, &err), &err);
+        const struct pj_outcome *outcome = &run.session.outcomes[0];
+        if ((outcome->stage == PJ_STAGE_CARRIED) != cases[i].carried ||
+            outcome->has_cold_ms != cases[i].cold_known)
+            fail_msg("%s: stage %d, cold time known %d", cases[i].name, outcome->stage, outcome->has_cold_ms);
+    }
+}
+
+static void test_carried_figures(void **state)
+{
+    (void)state;
+    CLEANUP_RUN struct run run;
+    run_make(&run);
+    pj_identity_compare(&run.session);
+    plan(&run);
+    assert_int_equal(pj_reuse_jobs(&run.session, NULL), 0);
+    const struct pj_outcome *outcome = &run.session.outcomes[0];
+    assert_int_equal(outcome->verdict, PJ_VERDICT_PROVEN);
+    assert_int_equal(outcome->origin, PJ_ORIGIN_REUSED);
+    assert_true(outcome->has_entry && outcome->entry_hash == ENTRY_HASH);
+    assert_int_equal(outcome->entry_file_bytes, 4714);
+    assert_true(outcome->cold_from_receipt && outcome->cold_ms == 350);
+    assert_int_equal(outcome->warm.count, 1);
+    assert_int_equal(outcome->witnesses.jit_disabled, PJ_WITNESS_YES);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_nothing_to_do),
+        cmocka_unit_test(test_skipped),
+        cmocka_unit_test(test_carried),
+        cmocka_unit_test(test_carried_figures),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
