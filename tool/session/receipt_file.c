@@ -2,7 +2,9 @@
 /* Loads and saves the receipt of a cache. */
 #include "session/receipt_file.h"
 
+#include <dirent.h>
 #include <fcntl.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -72,6 +74,24 @@ static int fill_jobs(struct pj_session *session, struct pj_receipt *receipt, str
     return 0;
 }
 
+/* Temporary files of runs that were killed while they wrote; this run has the lock, so nobody else writes. */
+static void remove_leftovers(int own)
+{
+    static const char prefix[] = "receipt.json.";
+    int fd = openat(own, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *directory = fd < 0 ? NULL : fdopendir(fd);
+    if (!directory) {
+        pj_close(fd);
+        return;
+    }
+    const struct dirent *item;
+    while ((item = readdir(directory))) {
+        if (strncmp(item->d_name, prefix, sizeof prefix - 1) == 0)
+            (void)unlinkat(own, item->d_name, 0);
+    }
+    (void)closedir(directory);
+}
+
 int pj_receipt_save(struct pj_session *session, struct pj_error **err)
 {
     struct pj_receipt receipt = session->now;
@@ -92,6 +112,8 @@ int pj_receipt_save(struct pj_session *session, struct pj_error **err)
         r = pj_receipt_write(&receipt, &text, err);
     if (r == 0)
         r = pj_directory_open(pj_store_directory(session->store), ".prejit", false, &own, err);
+    if (r == 0)
+        remove_leftovers(own);
     if (r == 0)
         r = pj_file_replace(own, "receipt.json", pj_buffer_text(&text), text.size, 0644, err);
     return r < 0 ? pj_error_wrap(err, r, "writing the receipt of %s", session->location.path) : 0;

@@ -180,11 +180,22 @@ static int fill_jobs(struct pj_session *session, struct pj_report *report, struc
     return 0;
 }
 
+/* A run that ended before it knew its jobs has none to say so. */
+static void judge_early_end(const struct pj_session *session, struct pj_report *report)
+{
+    if (session->outcomes || report->nothing_to_do || !(session->interrupted || session->deadline_passed))
+        return;
+    report->exit_code = PJ_EXIT_RETRY;
+    report->exit_reason = session->interrupted ? "the run was interrupted before its jobs were known"
+                                               : "the run's deadline passed before its jobs were known";
+}
+
 static int finish(struct pj_session **session, struct pj_result *result, struct pj_result **ret_result)
 {
     result->session = PJ_STEAL(*session);
     result->report.seconds = (pj_clock_ms() - result->session->begin_ms) / 1e3;
     result->report.exit_code = pj_report_exit(&result->report);
+    judge_early_end(result->session, &result->report);
     *ret_result = result;
     return 0;
 }
