@@ -243,6 +243,34 @@ class Kills(harness.Case):
         self.assertLess(result.seconds, 10)
         self.assertEqual(self.harm(), [])
 
+    def test_a_deadline_before_anything_is_known(self):
+        self.scenario("init_ms 5000\n")
+        result = self.warm(75, "--deadline", "1")
+        self.assertEqual(result.report["exit_code"], 75)
+        self.assertEqual(result.last_line, "exit 75: the run's deadline passed before its jobs were known; run again later: "
+                                           f"prejit warm --cache {self.cache} m.yaml")
+        self.check_foreign()
+
+    def test_a_signal_while_the_driver_starts(self):
+        self.scenario("init_ms 5000\n")
+        for command in ("warm", "verify"):
+            process = self.start(command)
+            while len(harness.session_members(process.pid)) < 2:
+                time.sleep(0.01)
+            time.sleep(0.1)
+            process.terminate()
+            result = self.finish(process, time.monotonic())
+            self.assertEqual((result.status, result.report["exit_code"]), (-signal.SIGTERM, 75), result)
+            self.assertLess(result.seconds, 1.5)
+            self.assert_no_process_left(process.pid, 0.5)
+
+    def test_a_receipt_half_written(self):
+        self.warm(0)
+        self.write("nv/.prejit/receipt.json.0123456789abcdef", "{")
+        self.write("m.yaml", self.read("m.yaml") + "# changed\n")
+        self.warm(0)
+        self.assert_no_rubbish()
+
     def test_a_signal_while_it_waits_for_another_run(self):
         first = self.start("warm", "-j", "1")
         time.sleep(0.2)
