@@ -22,7 +22,12 @@ PROSE = re.compile(r"[A-Z`\"<*.0-9].*\w")
 
 
 def check_head(path, kind, lines):
-    """The licence first (behind #!), then at least one sentence on what the file is for."""
+    """The licence first (behind #!), then at least one sentence on what the file is for. Cases, which are data and very
+    small, start with that sentence."""
+    if kind == "case":
+        if not lines or not lines[0].startswith("# ") or not PROSE.search(lines[0][2:]):
+            yield 1, "the first line must be a comment that says what the case shows"
+        return
     comment = {"c": "/* %s */", "ptx": "// %s"}.get(kind, "# %s")
     lines = lines[1:] if lines and lines[0].startswith("#!") else lines
     if not lines or lines[0] != comment % LICENCE:

@@ -38,6 +38,11 @@ class Style(PlantedTree):
         self.assertEqual(self.found(),
                          ["tool/base/a.c:2: the second line must be a comment that says what the file is for"])
 
+    def test_purpose_of_a_case(self):
+        self.write("tests/cli/cases/a/b.case", "run true\nexit 0\n")
+        self.assertEqual(self.found(), ["tests/cli/cases/a/b.case:1: the first line must be a comment that says what the "
+                                        "case shows"])
+
     def test_banned_calls(self):
         for call in ("strcpy", "strcat", "sprintf", "gets", "atoi", "alloca", "strtok"):
             self.write_c("tests/fake/a.c", f"void f(char *a) {{ {call} (a); }}\n")
