@@ -3,6 +3,7 @@
 #include "host/root.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,9 +37,10 @@ int pj_host_read(const struct pj_host_root *root, const char *path, struct pj_bu
 
 int64_t pj_host_mtime(const struct pj_host_root *root, const char *path)
 {
-    PJ_CLEANUP_FREE char *full = pj_host_path(root, path);
+    char full[PATH_MAX]; /* not allocated, so that "no memory" is never taken for "no file" */
     struct stat status;
-    if (!full || stat(full, &status) != 0)
+    int length = snprintf(full, sizeof full, "%s%s", root->prefix, path);
+    if (length < 0 || (size_t)length >= sizeof full || stat(full, &status) != 0)
         return 0;
     return (int64_t)status.st_mtim.tv_sec;
 }
