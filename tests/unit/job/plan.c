@@ -148,7 +148,7 @@ static void test_joined(void **state)
     CLEANUP_PLAN struct plan_case plan_case = {
         .text = HEAD "- {name: a, ptx: 80.ptx, required: false, targets: [native, sm_90, 90a]}\n"
                      "- {name: wrong, ptx: 80.ptx, kernels: [none]}\n"
-                     "- {name: b, ptx: 80b.ptx, targets: [sm_90, sm_80]}\n"
+                     "- {name: b, ptx: 80b.ptx, targets: [sm_90, native, sm_80, 90a]}\n"
                      "- {name: c, ptx: 80.ptx, options: {max_registers: 32}}\n"
                      "- {name: d, ptx: 80.ptx, options: {max_registers: 32, fast_compile: false}}\n"
                      "- {name: wrong2, ptx: 80.ptx, kernels: [none], targets: [native, sm_90]}\n"
