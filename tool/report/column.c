@@ -72,14 +72,17 @@ static void show_known(enum pj_column_type type, const struct pj_cell *cell, str
     }
 }
 
-static void show_cell(const struct pj_column *column, const void *row, struct shown *shown)
+/* False where the value is not known. */
+static bool show_cell(const struct pj_column *column, const void *row, struct shown *shown)
 {
     pj_buffer_reset(&shown->text);
-    if (get_cell(column, row, &shown->cell))
+    bool known = get_cell(column, row, &shown->cell);
+    if (known)
         show_known(column->type, &shown->cell, &shown->text);
     else
         pj_buffer_putc(&shown->text, '-');
     shown->failed |= shown->cell.text.failed || shown->text.failed;
+    return known;
 }
 
 static void pad(struct pj_buffer *buffer, size_t columns)
@@ -104,19 +107,24 @@ static bool is_shown(const struct pj_column *column, bool verbose)
     return column->header && (verbose || !column->verbose);
 }
 
+/* A column of which nothing is known says nothing: it gets width 0, and is left out unless all are asked for.
+ */
 static void measure(const struct pj_column_table *table, bool verbose, struct shown *shown, size_t *widths)
 {
     for (size_t c = 0; c < table->column_count; c++) {
         const struct pj_column *column = &table->columns[c];
         if (!is_shown(column, verbose))
             continue;
+        bool known = verbose;
         widths[c] = strlen(column->header);
         for (size_t r = 0; r < table->row_count; r++) {
-            show_cell(column, table->rows[r], shown);
+            known |= show_cell(column, table->rows[r], shown);
             size_t columns = pj_phrase_columns(pj_buffer_text(&shown->text), shown->text.size);
             if (columns > widths[c])
                 widths[c] = columns;
         }
+        if (!known)
+            widths[c] = 0;
         if (widths[c] > WIDTH_MAX)
             widths[c] = WIDTH_MAX;
     }
@@ -130,10 +138,10 @@ static void put_line(const struct pj_column_table *table, bool verbose, const vo
     for (size_t c = 0; c < table->column_count; c++) {
         const struct pj_column *column = &table->columns[c];
         bool right = is_number(column->type);
-        if (!is_shown(column, verbose))
+        if (!is_shown(column, verbose) || widths[c] == 0)
             continue;
         if (row) {
-            show_cell(column, row, shown);
+            (void)show_cell(column, row, shown);
             place(buffer, pj_buffer_text(&shown->text), shown->text.size, widths[c], right, &gap);
         } else {
             place(buffer, column->header, strlen(column->header), widths[c], right, &gap);
