@@ -267,7 +267,7 @@ int pj_store_listed(struct pj_store *store, const uint64_t *hashes, size_t count
         qsort(store->index.records, store->index.count, sizeof *store->index.records, compare_records);
     for (size_t i = 0; i < count && r == 0; i++)
         r = is_listed(store, hashes[i], &ret_listed[i], err);
-    return r;
+    return r < 0 ? pj_error_wrap(err, r, "cannot look at the cache %s", store->path) : 0;
 }
 
 int pj_store_remove(struct pj_store *store, uint64_t hash, struct pj_error **err)

@@ -254,12 +254,13 @@ int pj_index_file_grow(struct pj_store *store, size_t records, struct pj_error *
     return pj_index_file_acquire(store, true, NULL, err);
 }
 
-static int write_records(struct pj_store *store, size_t first, size_t count, struct pj_error **err)
+static int write_records(struct pj_store *store, const struct pj_index_record *records, size_t first,
+                         size_t count, struct pj_error **err)
 {
     pj_buffer_reset(&store->index_bytes);
     for (size_t i = first; i < count; i++) {
         unsigned char bytes[PJ_INDEX_RECORD_BYTES];
-        pj_index_record_write(&store->fresh[i], bytes);
+        pj_index_record_write(&records[i], bytes);
         pj_buffer_append(&store->index_bytes, bytes, sizeof bytes);
     }
     int r = pj_buffer_check(&store->index_bytes, err);
@@ -267,6 +268,28 @@ static int write_records(struct pj_store *store, size_t first, size_t count, str
         return r;
     return pj_file_pwrite(store->index_fd, index_name, store->index_bytes.data, store->index_bytes.size,
                           PJ_INDEX_HEADER_BYTES + (uint64_t)first * PJ_INDEX_RECORD_BYTES, err);
+}
+
+/* After a write that failed: what was listed before shall be listed again. Nothing becomes longer by it, so
+ * a full disk is not in the way; where the disk itself fails, entries stay unlisted, hit all the same, and
+ * are listed by the next run. */
+static void write_back(struct pj_store *store, size_t first, size_t count, uint64_t total)
+{
+    if (write_records(store, store->index.records, first, count, NULL) == 0)
+        (void)write_header(store, count, total, NULL);
+}
+
+static int write_behind(struct pj_store *store, size_t first, size_t count, uint64_t total,
+                        struct pj_error **err)
+{
+    int r = write_records(store, store->fresh, first, count, err);
+    if (r < 0)
+        return r;
+    pj_store_point(store, "S3.records-written");
+    r = write_header(store, count, total, err);
+    if (r == 0)
+        pj_store_point(store, "S3.header-written");
+    return r;
 }
 
 int pj_index_file_replace(struct pj_store *store, size_t count, struct pj_error **err)
@@ -283,6 +306,8 @@ int pj_index_file_replace(struct pj_store *store, size_t count, struct pj_error 
         !pj_index_sum(store->fresh, count, &total))
         return pj_error_set(err, PJ_ERROR_FORMAT, "the records of %s/index give a sum over 64 bits",
                             store->path);
+    size_t listed = index->count;
+    uint64_t listed_total = index->total_bytes;
     int r = 0;
     /* Records that the header counts are not touched: first it counts fewer. Entries behind that are not
      * listed for a moment, which harms none of them. */
@@ -292,13 +317,8 @@ int pj_index_file_replace(struct pj_store *store, size_t count, struct pj_error 
             return r;
         pj_store_point(store, "S3.header-shortened");
     }
-    r = write_records(store, first, count, err);
-    if (r < 0)
-        return r;
-    pj_store_point(store, "S3.records-written");
-    r = write_header(store, count, total, err);
-    if (r < 0)
-        return r;
-    pj_store_point(store, "S3.header-written");
-    return 0;
+    r = write_behind(store, first, count, total, err);
+    if (r < 0 && first < listed)
+        write_back(store, first, listed, listed_total);
+    return r;
 }

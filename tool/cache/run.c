@@ -89,23 +89,39 @@ bool pj_run_is_alive(const char *name)
     return kill((pid_t)pid, 0) == 0 || errno == EPERM;
 }
 
-long pj_run_find_holder(int prejit_fd)
+/* The first run folder of the wanted kind; false where there is none, or the directory cannot be read. */
+static bool find_run(int prejit_fd, bool alive, long *ret_pid)
 {
     int fd = -1;
     if (pj_directory_open(prejit_fd, ".", false, &fd, NULL) < 0)
-        return 0;
+        return false;
     PJ_CLEANUP_CLOSEDIR DIR *directory = fdopendir(fd);
     if (!directory) {
         pj_close(fd);
-        return 0;
+        return false;
     }
     const struct dirent *item;
     while ((item = readdir(directory))) {
-        long pid;
         uint64_t ticks;
         bool superseded;
-        if (pj_run_name_parse(item->d_name, &pid, &ticks, &superseded) && pj_run_is_alive(item->d_name))
-            return pid;
+        if (pj_run_name_parse(item->d_name, ret_pid, &ticks, &superseded) &&
+            pj_run_is_alive(item->d_name) == alive)
+            return true;
     }
-    return 0;
+    return false;
+}
+
+long pj_run_find_holder(int prejit_fd)
+{
+    long pid;
+    return find_run(prejit_fd, true, &pid) ? pid : 0;
+}
+
+bool pj_store_has_dead_run(const char *path)
+{
+    PJ_CLEANUP_CLOSE int cache = -1;
+    PJ_CLEANUP_CLOSE int own = -1;
+    long pid;
+    return pj_directory_open(AT_FDCWD, path, true, &cache, NULL) == 0 &&
+           pj_directory_open(cache, ".prejit", false, &own, NULL) == 0 && find_run(own, false, &pid);
 }

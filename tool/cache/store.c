@@ -315,13 +315,17 @@ int pj_store_directory(const struct pj_store *store)
     return store->cache_fd;
 }
 
-void pj_store_remove_run_folder(struct pj_store *store)
+int pj_store_remove_run_folder(struct pj_store *store, struct pj_error **err)
 {
     if (store->run_fd < 0)
-        return;
-    (void)pj_tree_remove(store->prejit_fd, store->run_name, NULL);
+        return 0;
+    int r = pj_tree_remove(store->prejit_fd, store->run_name, err);
+    if (r < 0)
+        return pj_error_wrap(err, r, "cannot remove this run's folder %s/.prejit/%s", store->path,
+                             store->run_name);
     pj_close(PJ_STEAL_FD(store->run_fd));
     pj_store_point(store, "S8.run-folder-removed");
+    return 0;
 }
 
 void pj_store_close(struct pj_store *store, bool keep_folder)
@@ -329,7 +333,7 @@ void pj_store_close(struct pj_store *store, bool keep_folder)
     if (!store)
         return;
     if (!keep_folder)
-        pj_store_remove_run_folder(store);
+        (void)pj_store_remove_run_folder(store, NULL); /* the next run harvests what stays */
     pj_close(store->index_fd);
     pj_close(store->stage_fd);
     pj_close(store->run_fd);

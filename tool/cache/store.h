@@ -116,10 +116,14 @@ void pj_store_statistics(const struct pj_store *store, struct pj_store_statistic
 /** Descriptor of the cache directory, valid until close. */
 int pj_store_directory(const struct pj_store *store);
 
+/** Has a run that is over left its folder in the cache directory `path`? It takes a store to be prepared to
+ * have it removed. */
+bool pj_store_has_dead_run(const char *path);
+
 /** S8, the first half: removes the run's folder while the lock is still held. Before the receipt (S7) is
- * written: a run that is killed between the two then leaves no receipt, never a receipt and a folder that a
- * next run with nothing to do would not look for. */
-void pj_store_remove_run_folder(struct pj_store *store);
+ * written: a run that is killed between the two then leaves no receipt, never a receipt and a folder.
+ * PJ_ERROR_IO where something of it stays. */
+int pj_store_remove_run_folder(struct pj_store *store, struct pj_error **err);
 
 /** S8: removes the run's folder, gives the lock back, frees. Accepts NULL. Keeps the folder where
  * `keep_folder` (something in it was not committed). */

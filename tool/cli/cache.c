@@ -24,13 +24,13 @@ static int list(const struct pj_command *command, const struct pj_cli_options *o
     struct pj_error *error = NULL;
     if (options->help) {
         pj_cli_options_help(command, &help);
-        return pj_cli_write(STDOUT_FILENO, pj_buffer_text(&help), help.size) ? 0 : 1;
+        return pj_cli_show(pj_buffer_text(&help), help.size);
     }
     if (pj_cli_become_user(options, &error) < 0)
         return complain(error);
     if (pj_cache_ls(options->run.cache, options->format == PJ_CLI_JSON, &text, &error) < 0)
         return complain(error);
-    return pj_cli_write(STDOUT_FILENO, text, strlen(text)) ? 0 : 1;
+    return pj_cli_show(text, strlen(text));
 }
 
 static int run(const struct pj_command *command, int count, char **arguments)

@@ -20,12 +20,24 @@ bool pj_cli_write(int fd, const char *text, size_t size)
             (void)poll(&wait, 1, -1);
             continue;
         }
+        if (put == 0)
+            errno = EIO;
         if (put <= 0)
             return false;
         text += put;
         size -= (size_t)put;
     }
     return true;
+}
+
+int pj_cli_show(const char *text, size_t size)
+{
+    if (pj_cli_write(STDOUT_FILENO, text, size))
+        return 0;
+    PJ_CLEANUP_BUFFER struct pj_buffer message = {0};
+    pj_buffer_printf(&message, "cannot write to standard output: %s", strerror(errno));
+    pj_cli_complain(pj_buffer_text(&message));
+    return 1;
 }
 
 void pj_cli_complain(const char *message)

@@ -10,6 +10,10 @@
  * the report is lost. */
 bool pj_cli_write(int fd, const char *text, size_t size);
 
+/** Writes the answer to a command that does nothing else, to standard output; gives the exit status: 0, or 1
+ * after a complaint where it could not. */
+int pj_cli_show(const char *text, size_t size);
+
 /** "prejit: " and the message to standard error. */
 void pj_cli_complain(const char *message);
 

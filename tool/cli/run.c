@@ -96,7 +96,7 @@ static int show_help(const struct pj_command *command)
 {
     PJ_CLEANUP_BUFFER struct pj_buffer text = {0};
     pj_cli_options_help(command, &text);
-    return pj_cli_write(STDOUT_FILENO, pj_buffer_text(&text), text.size) ? PJ_EXIT_OK : PJ_EXIT_FAILED;
+    return pj_cli_show(pj_buffer_text(&text), text.size);
 }
 
 static int complain(struct pj_error *error)

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -169,6 +170,39 @@ static int take_success(struct pj_compile *compile, struct pj_compile_seat *seat
     return 0;
 }
 
+/* Does the file system of the private folder lack what an entry of such an image may need? */
+static bool is_disk_full(const char *folder, uint64_t image_bytes)
+{
+    enum { SMALLEST_ENTRY_BYTES = 64 << 10 };
+    struct statvfs status;
+    if (statvfs(folder, &status) != 0)
+        return false;
+    bool counts_files = status.f_files > 0;
+    return (uint64_t)status.f_bavail * status.f_frsize < image_bytes + SMALLEST_ENTRY_BYTES ||
+           (counts_files && status.f_favail < 4);
+}
+
+/* Compiled without an error, and nothing stored: the driver says nothing about a disk that is full [23]. */
+static int take_nothing_stored(struct pj_compile *compile, const struct pj_compile_seat *seat, size_t job,
+                               struct pj_error **err)
+{
+    struct pj_session *session = compile->session;
+    const char *folder = compile->in_place ? session->location.path : seat->folder_path;
+    if (compile->session->outcomes[job].attempts++ < PJ_COMPILE_AGAIN_MAX) {
+        pj_compile_again(compile, job);
+        return 0;
+    }
+    if (!is_disk_full(folder, session->plan->jobs[job].image->size_bytes))
+        return fail(compile, job, PJ_VERDICT_LOST, "not-stored",
+                    "the driver compiled it without an error and stored nothing", err);
+    session->exit_reason =
+        pj_arena_printf(&session->arena, "the disk of the cache %s is full", session->location.path);
+    if (!session->exit_reason)
+        return pj_error_no_memory(err);
+    return fail(compile, job, PJ_VERDICT_LOST, "disk-full", "the disk is full, so the driver stored nothing",
+                err);
+}
+
 int pj_compile_take_result(struct pj_compile *compile, struct pj_compile_seat *seat,
                            const struct pj_wire_loaded *loaded, struct pj_error **err)
 {
@@ -200,10 +234,5 @@ int pj_compile_take_result(struct pj_compile *compile, struct pj_compile_seat *s
         return take_success(compile, seat, job, loaded, stored, hash);
     if (loaded->refused)
         return take_refusal(compile, job, loaded, err);
-    if (outcome->attempts++ < PJ_COMPILE_AGAIN_MAX) {
-        pj_compile_again(compile, job);
-        return 0;
-    }
-    return fail(compile, job, PJ_VERDICT_LOST, "not-stored",
-                "the driver compiled it without an error and stored nothing; is the disk full?", err);
+    return take_nothing_stored(compile, seat, job, err);
 }

@@ -88,7 +88,7 @@ int pj_outcome_check_entry(struct pj_session *session, size_t job, int cache_fd,
         return 0;
     int r = pj_entry_check(cache_fd, outcome->entry_hash, pj_check_payload, ret_state, stamp, &message, err);
     if (r < 0)
-        return r;
+        return pj_error_wrap(err, r, "looking at the cache %s", session->location.path);
     outcome->evidence.entry_present = *ret_state == PJ_ENTRY_SOUND ? PJ_WITNESS_YES : PJ_WITNESS_NO;
     struct stat status;
     if (*ret_state == PJ_ENTRY_SOUND &&

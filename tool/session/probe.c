@@ -84,6 +84,12 @@ static bool read_stamp(const struct pj_probe *probe, const char *bytes, size_t s
            pj_cache_key_hash(key->stamp, arch_number, probe->text, probe->size, "") == name;
 }
 
+static bool is_failure_of_machine(int errnum)
+{
+    return errnum != 0 && errnum != ENOENT && errnum != ENOTDIR && errnum != EINVAL && errnum != EFBIG &&
+           errnum != ELOOP;
+}
+
 int pj_probe_learn(struct pj_session *session, const struct pj_probe *probe, const char *folder,
                    const char *path, uint16_t arch_number, struct pj_error **err)
 {
@@ -98,8 +104,15 @@ int pj_probe_learn(struct pj_session *session, const struct pj_probe *probe, con
     session->format = PJ_FORMAT_OTHER;
     if (!pj_entry_path_read(path, &name)) /* the path is a worker's word: nothing else is opened */
         return 0;
-    if (pj_file_read(AT_FDCWD, full, ENTRY_MAX_BYTES, &bytes, &problem) < 0)
-        return pj_error_code(problem) == PJ_ERROR_NO_MEMORY ? pj_error_no_memory(err) : 0;
+    int r = pj_file_read(AT_FDCWD, full, ENTRY_MAX_BYTES, &bytes, &problem);
+    /* Not there, or no file, is an answer about the format; a disk that cannot be read is none. */
+    if (r == PJ_ERROR_NO_MEMORY)
+        return pj_error_no_memory(err);
+    if (r < 0 && is_failure_of_machine(problem->errnum))
+        return pj_error_errno(err, PJ_ERROR_IO, problem->errnum, "cannot read what the driver stored in %s",
+                              folder);
+    if (r < 0)
+        return 0;
     if (!read_stamp(probe, pj_buffer_text(&bytes), bytes.size, name, arch_number, &key))
         return 0;
     session->stamp = pj_arena_strdup(&session->arena, key.stamp);

@@ -195,6 +195,9 @@ static int finish(struct pj_session **session, struct pj_result *result, struct 
     result->session = PJ_STEAL(*session);
     result->report.seconds = (pj_clock_ms() - result->session->begin_ms) / 1e3;
     result->report.exit_code = pj_report_exit(&result->report);
+    result->report.exit_reason = result->session->exit_reason;
+    if (result->report.exit_reason)
+        result->report.exit_code = pj_exit_combine(result->report.exit_code, PJ_EXIT_ENVIRONMENT);
     judge_early_end(result->session, &result->report);
     *ret_result = result;
     return 0;
@@ -337,6 +340,7 @@ int pj_error_exit_code(const struct pj_error *error)
     case PJ_ERROR_INTERRUPTED:
         return PJ_EXIT_RETRY;
     default:
-        return PJ_EXIT_FAILED;
+        /* A system call that failed (no more descriptors, no more processes) is the machine's fault. */
+        return error->errnum != 0 ? PJ_EXIT_ENVIRONMENT : PJ_EXIT_FAILED;
     }
 }

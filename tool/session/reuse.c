@@ -52,10 +52,10 @@ static int same_entry(const struct pj_receipt_job *job, const struct pj_snapshot
     enum pj_entry_state state;
     char stamp[PJ_STAMP_MAX + 1];
     PJ_CLEANUP_FREE char *message = NULL;
-    int r = pj_entry_check(cache_fd, job->entry_hash, pj_check_payload, &state, stamp, &message, err);
-    if (r == 0)
-        *ret_same = state == PJ_ENTRY_SOUND;
-    return r;
+    PJ_CLEANUP_ERROR struct pj_error *problem = NULL;
+    int r = pj_entry_check(cache_fd, job->entry_hash, pj_check_payload, &state, stamp, &message, &problem);
+    *ret_same = r == 0 && state == PJ_ENTRY_SOUND; /* one that cannot be read is none to rely on */
+    return r == PJ_ERROR_NO_MEMORY ? pj_error_no_memory(err) : 0;
 }
 
 static int compare_jobs_by_image(const void *a, const void *b)
@@ -156,6 +156,8 @@ int pj_reuse_everything(struct pj_session *session, bool *ret_nothing_to_do, str
             return 0;
     }
     bool same = false;
+    if (pj_store_has_dead_run(session->location.path)) /* somebody must clear up */
+        return 0;
     int r = all_images_same(session, &same, err);
     if (r == 0 && same)
         r = all_entries_same(session, &same, err);

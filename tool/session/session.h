@@ -96,6 +96,7 @@ struct pj_session {
     size_t note_count, note_capacity;
     size_t entries_harvested;
     bool interrupted, deadline_passed;
+    const char *exit_reason; /* the machine's fault in one clause, for which the status is 3; NULL = none */
 };
 
 /** Reads manifest and receipt, decides on the cache, and notes what identifies machine and request. The

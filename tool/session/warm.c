@@ -246,6 +246,15 @@ static int work_in_place(struct pj_engine *engine, struct pj_error **err)
     return r == 0 ? compile_prove_repair(engine, err) : r;
 }
 
+/* What cannot be removed now keeps the next run from having nothing to do: it tries again. */
+static int remove_run_folder(struct pj_session *session, struct pj_error **err)
+{
+    PJ_CLEANUP_ERROR struct pj_error *problem = NULL;
+    if (pj_store_remove_run_folder(session->store, &problem) == 0)
+        return 0;
+    return pj_session_note(session, err, "%s; the next run tries again", pj_error_message(problem));
+}
+
 static int run(struct pj_session *session, struct pj_error **err)
 {
     PJ_CLEANUP_ENGINE struct pj_engine *engine = NULL;
@@ -299,7 +308,7 @@ int pj_warm(const struct pj_options *options, struct pj_result **ret_result, str
     if (r == 0)
         r = note_room(session, err);
     if (r == 0)
-        pj_store_remove_run_folder(session->store);
+        r = remove_run_folder(session, err);
     if (r == 0 && !options->no_receipt && session->outcomes)
         r = pj_receipt_save(session, err);
     return r < 0 ? r : pj_result_from_session(&session, ret_result, err);
