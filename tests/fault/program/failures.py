@@ -30,6 +30,9 @@ class Failures(harness.Case):
                          "hanger sm_90 (timed-out: killed: its time was up), "
                          "hog sm_90 (out-of-memory: killed by the kernel: out of memory)")
         self.assertEqual(result.report["exit_code"], 1)
+        self.assertGreater(result.seconds, 1)
+        if not harness.SANITIZED:
+            self.assertLess(result.seconds, 2.5)
         self.assertTrue(os.path.exists(os.path.join(self.cache, ".prejit/receipt.json")))
         # Once more alone after a death, not after a time-out.
         self.assertEqual([len(self.events(word)) for word in ("crash", "hang", "kill")], [2, 1, 2])

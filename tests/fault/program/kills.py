@@ -16,7 +16,8 @@ import harness
 
 NAMES = [f"m{i:02}" for i in range(12)]
 COMPILE_MS = 60
-KILLS = 100 if harness.FULL else 30 if harness.SANITIZED else 60
+KILLS = 40 if harness.SANITIZED else 100
+SIGNALS = 15
 
 
 class Kills(harness.Case):
@@ -81,14 +82,19 @@ class Kills(harness.Case):
         os.remove(self.path("log"))
         result = self.warm(0)
         self.assert_all_proven(result, NAMES)
-        # The first module may have been handed out again before the stamp told that it is there.
-        again = self.stored() & compiled_before - {self.entry(NAMES[0])}
+        # The first modules may have been handed out again before the stamp told that they are there.
+        again = self.stored() & compiled_before - {self.entry(name) for name in NAMES[:2]}
         self.assertLessEqual(len(again), lost, f"{again} compiled again: {result}")
         self.check_foreign()
         self.check_nothing_chokes()
         self.assertEqual(self.harm(), [])
         self.assert_no_rubbish()
-        self.assertEqual(set(cache.read_index(self.cache)), self.ours | set(self.foreign))
+        listed = set(cache.read_index(self.cache))
+        self.assertEqual((self.ours | set(self.foreign)) - listed, set())
+        # A kill in the instant between its store and its removal leaves the module that told the stamp.
+        surplus = [cache.read(self.cache, path) for path in listed - self.ours - set(self.foreign)]
+        self.assertLessEqual(len(surplus), 1)
+        self.assertTrue(all(b"prejit_probe" in data for data in surplus), surplus)
         return result
 
     def kill_after(self, seconds, number):
@@ -97,6 +103,8 @@ class Kills(harness.Case):
         os.kill(process.pid, number)
         return process
 
+
+class Random(Kills):
     def test_kill_at_random_moments(self):
         duration = self.warm(0, "-j", "2").seconds
         for i in range(KILLS):
@@ -114,6 +122,8 @@ class Kills(harness.Case):
                 if i % 4 == 3:
                     self.check_next_run()
 
+
+class Points(Kills):
     def test_kill_at_each_point_of_commit(self):
         points = self.points()
         self.assertGreater(len(points), 12)
@@ -128,6 +138,9 @@ class Kills(harness.Case):
                 else:
                     self.assertIn(result.status, (0, 3), result)
                 self.check_foreign()
+                if point == "S8.run-folder-removed":
+                    # The receipt comes last: a next run with nothing to do would not look for folders.
+                    self.assertEqual(os.listdir(os.path.join(self.cache, ".prejit")), [])
                 if os.path.exists(os.path.join(self.cache, "index")):
                     self.assertEqual([path for path, data in cache.contents(self.cache).items()
                                       if cache.chokes(path, data)], [])
@@ -192,9 +205,11 @@ class Kills(harness.Case):
             file.write(cache.make_index(records))
         self.write("m.yaml", self.read("m.yaml").replace("modules:", "cache: {max_size: 205kB}\nmodules:"))
 
+
+class Signals(Kills):
     def test_signals_at_random_moments(self):
         duration = self.warm(0, "-j", "2").seconds
-        for i in range(KILLS // 4):
+        for i in range(SIGNALS):
             number = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)[i % 3]
             moment = self.random.uniform(0.03, duration * 0.9)
             with self.subTest(i=i, moment=moment, signal=number, seed=self.seed):
@@ -227,50 +242,6 @@ class Kills(harness.Case):
     def assert_no_rubbish_but_receipt(self):
         self.assertLessEqual(set(os.listdir(os.path.join(self.cache, ".prejit"))), {"receipt.json"})
 
-    def test_a_long_compile_is_not_done_again_after_a_kill(self):
-        self.scenario("compile_base_ms 5\nslow kernel=m00 ms=600\nslow kernel=m11 ms=30000\n")
-        process = self.start("warm", "-j", "2")
-        while not any(self.entry("m00").replace("/", "") in line for line in self.events("store")):
-            time.sleep(0.02)
-        process.kill()
-        process.communicate()
-        self.assert_no_process_left(process.pid)
-        self.write("log", "")
-        self.scenario("compile_base_ms 5\nslow kernel=m00 ms=20000\n")
-        result = self.warm(0, "-j", "2")
-        self.assert_all_proven(result, NAMES)
-        self.assertEqual(result.job("m00")["origin"], "reused")
-        self.assertLess(result.seconds, 10)
-        self.assertEqual(self.harm(), [])
-
-    def test_a_deadline_before_anything_is_known(self):
-        self.scenario("init_ms 5000\n")
-        result = self.warm(75, "--deadline", "1")
-        self.assertEqual(result.report["exit_code"], 75)
-        self.assertEqual(result.last_line, "exit 75: the run's deadline passed before its jobs were known; run again later: "
-                                           f"prejit warm --cache {self.cache} m.yaml")
-        self.check_foreign()
-
-    def test_a_signal_while_the_driver_starts(self):
-        self.scenario("init_ms 5000\n")
-        for command in ("warm", "verify"):
-            process = self.start(command)
-            while len(harness.session_members(process.pid)) < 2:
-                time.sleep(0.01)
-            time.sleep(0.1)
-            process.terminate()
-            result = self.finish(process, time.monotonic())
-            self.assertEqual((result.status, result.report["exit_code"]), (-signal.SIGTERM, 75), result)
-            self.assertLess(result.seconds, 1.5)
-            self.assert_no_process_left(process.pid, 0.5)
-
-    def test_a_receipt_half_written(self):
-        self.warm(0)
-        self.write("nv/.prejit/receipt.json.0123456789abcdef", "{")
-        self.write("m.yaml", self.read("m.yaml") + "# changed\n")
-        self.warm(0)
-        self.assert_no_rubbish()
-
     def test_a_signal_while_it_waits_for_another_run(self):
         first = self.start("warm", "-j", "1")
         time.sleep(0.2)
@@ -288,6 +259,52 @@ class Kills(harness.Case):
         self.assertFalse(waited, "it went on waiting for the lock")
         self.assertEqual(result.status, -signal.SIGTERM, result)
 
+    def test_a_signal_while_the_driver_starts(self):
+        self.scenario("init_ms 5000\n")
+        for command in ("warm", "verify"):
+            process = self.start(command)
+            while len(harness.session_members(process.pid)) < 2:
+                time.sleep(0.01)
+            time.sleep(0.1)
+            process.terminate()
+            result = self.finish(process, time.monotonic())
+            self.assertEqual((result.status, result.report["exit_code"]), (-signal.SIGTERM, 75), result)
+            self.assertLess(result.seconds, 1.5)
+            self.assert_no_process_left(process.pid, 0.5)
+
+    def test_a_deadline_before_anything_is_known(self):
+        self.scenario("init_ms 5000\n")
+        result = self.warm(75, "--deadline", "1")
+        self.assertEqual(result.report["exit_code"], 75)
+        self.assertEqual(result.last_line, "exit 75: the run's deadline passed before its jobs were known; run again later: "
+                                           f"prejit warm --cache {self.cache} m.yaml")
+        self.check_foreign()
+
+
+class Others(Kills):
+    def test_a_long_compile_is_not_done_again_after_a_kill(self):
+        self.scenario("compile_base_ms 5\nslow kernel=m00 ms=600\nslow kernel=m11 ms=30000\n")
+        process = self.start("warm", "-j", "2")
+        while not any(self.entry("m00").replace("/", "") in line for line in self.events("store")):
+            time.sleep(0.02)
+        process.kill()
+        process.communicate()
+        self.assert_no_process_left(process.pid)
+        self.write("log", "")
+        self.scenario("compile_base_ms 5\nslow kernel=m00 ms=20000\n")
+        result = self.warm(0, "-j", "2")
+        self.assert_all_proven(result, NAMES)
+        self.assertEqual(result.job("m00")["origin"], "reused")
+        self.assertLess(result.seconds, 10)
+        self.assertEqual(self.harm(), [])
+
+    def test_a_receipt_half_written(self):
+        self.warm(0)
+        self.write("nv/.prejit/receipt.json.0123456789abcdef", "{")
+        self.write("m.yaml", self.read("m.yaml") + "# changed\n")
+        self.warm(0)
+        self.assert_no_rubbish()
+
     def test_a_killed_worker_costs_nothing(self):
         process = self.start("warm", "-j", "2")
         time.sleep(0.25)
@@ -297,6 +314,16 @@ class Kills(harness.Case):
         result = self.finish(process, time.monotonic())
         self.assertEqual(result.status, 0, result)
         self.assert_all_proven(result, NAMES)
+
+    def test_workers_in_the_middle_of_a_long_compile_go_with_their_parent(self):
+        self.scenario("compile_base_ms 2\nhang kernel=m*\n")
+        process = self.start("warm", "-j", "2")
+        while len(self.events("hang")) < 2:
+            time.sleep(0.01)
+        process.kill()
+        process.communicate()
+        self.assert_no_process_left(process.pid)
+        self.check_foreign()
 
 
 if __name__ == "__main__":
