@@ -86,6 +86,26 @@ PJ_API void pj_result_free(struct pj_result *result);
 /** What lies in a cache (NULL: by the driver's own rule), as a table or as JSON; free(). */
 PJ_API int pj_cache_ls(const char *cache, bool json, char **ret_text, struct pj_error **err);
 
+/** What doctor is asked. Zero-initialise, then set what differs. */
+struct pj_doctor_options {
+    const char *manifest;       /* would the program read the cache that it fills? NULL = no such question */
+    const char *cache;          /* --cache: the cache asked about instead of the manifest's */
+    const char *driver;         /* --driver; NULL = libcuda.so.1 by the loader's rule */
+    const char *worker_program; /* starts the driver to hear what it says; NULL = no driver is started */
+    const char *user;           /* the program's user, "UID", "UID:GID" or a name; NULL = this process's */
+    const char *env_file;       /* the program's environment, NAME=VALUE lines; NULL = this process's */
+    long pid;                   /* the program is this running process; 0 = none */
+    unsigned columns;           /* lines are broken before this; 0 = not at all */
+    bool json;
+    int interrupt_fd; /* becomes readable when the run shall end early; -1 = none */
+};
+
+/** Looks for everything around a cache that would make warming useless, and changes nothing. The findings
+ * with their cures and, as the last line, the answer; or JSON (schema prejit-doctor/1). *ret_text: free().
+ * *ret_exit_code: 3 with a finding of severity error, else 0. */
+PJ_API int pj_doctor(const struct pj_doctor_options *options, char **ret_text, int *ret_exit_code,
+                     struct pj_error **err);
+
 /** What a manifest holds, for people; free(). */
 PJ_API int pj_manifest_help_text(char **ret_text, struct pj_error **err);
 

@@ -9,7 +9,7 @@
 struct pj_command {
     const char *name;
     const char *arguments; /* for the usage line: "[options] MANIFEST" */
-    bool takes_manifest;
+    bool takes_manifest, manifest_is_optional;
     const char *summary; /* one line of `prejit --help` */
     const char *description;
     bool hidden;
@@ -20,6 +20,7 @@ extern const struct pj_command pj_command_warm;
 extern const struct pj_command pj_command_verify;
 extern const struct pj_command pj_command_plan;
 extern const struct pj_command pj_command_cache;
+extern const struct pj_command pj_command_doctor;
 extern const struct pj_command pj_command_worker;
 
 /** All of them, NULL-terminated, in the order of the help. */

@@ -14,12 +14,17 @@
 #include "cli/output.h"
 #include "version.h"
 
-const struct pj_command *const pj_commands[] = {&pj_command_warm,  &pj_command_verify, &pj_command_plan,
-                                                &pj_command_cache, &pj_command_worker, NULL};
+const struct pj_command *const pj_commands[] = {&pj_command_warm,
+                                                &pj_command_verify,
+                                                &pj_command_plan,
+                                                &pj_command_doctor,
+                                                &pj_command_cache,
+                                                &pj_command_worker,
+                                                NULL};
 
 static int show(const struct pj_buffer *text)
 {
-    return pj_cli_write(STDOUT_FILENO, pj_buffer_text(text), text->size) ? 0 : 1;
+    return pj_cli_show(pj_buffer_text(text), text->size);
 }
 
 static int show_help(void)
@@ -47,7 +52,7 @@ static int show_manifest_help(void)
         pj_error_free(error);
         return 1;
     }
-    return pj_cli_write(STDOUT_FILENO, text, strlen(text)) ? 0 : 1;
+    return pj_cli_show(text, strlen(text));
 }
 
 static int show_version(void)

@@ -16,8 +16,9 @@ enum command_bit {
     VERIFY = 2,
     PLAN = 4,
     CACHE = 8,
+    DOCTOR = 16,
     RUNS = WARM | VERIFY | PLAN,
-    ALL = RUNS | CACHE
+    ALL = RUNS | CACHE | DOCTOR
 };
 
 struct option_info {
@@ -131,6 +132,29 @@ static int apply_user(struct pj_cli_options *options, const char *value, struct 
     return 0;
 }
 
+static int apply_env_file(struct pj_cli_options *options, const char *value, struct pj_error **err)
+{
+    (void)err;
+    options->env_file = value;
+    return 0;
+}
+
+static int apply_pid(struct pj_cli_options *options, const char *value, struct pj_error **err)
+{
+    uint64_t pid;
+    if (!pj_text_to_u64(value, INT32_MAX, &pid) || pid == 0)
+        return pj_error_set(err, PJ_ERROR_USAGE, "--pid %s: it is the number of a process", value);
+    options->pid = (long)pid;
+    return 0;
+}
+
+static int apply_no_driver(struct pj_cli_options *options, const char *value, struct pj_error **err)
+{
+    (void)value, (void)err;
+    options->no_driver = true;
+    return 0;
+}
+
 static int apply_quiet(struct pj_cli_options *options, const char *value, struct pj_error **err)
 {
     (void)value, (void)err;
@@ -155,7 +179,7 @@ static int apply_help(struct pj_cli_options *options, const char *value, struct 
 static const struct option_info option_table[] = {
     {"cache", 0, "DIR", ALL, "the compute cache (else the manifest's, else the driver's own rule)",
      apply_cache},
-    {"driver", 0, "PATH", RUNS, "another libcuda.so.1 (or PREJIT_DRIVER)", apply_driver},
+    {"driver", 0, "PATH", RUNS | DOCTOR, "another libcuda.so.1 (or PREJIT_DRIVER)", apply_driver},
     {"target", 't', "ARCH", RUNS,
      "native, sm_90, sm_80..sm_90, hopper, all: instead of the manifest's; repeatable", apply_target},
     {"module", 'm', "NAME", RUNS, "only this module; repeatable", apply_module},
@@ -167,7 +191,12 @@ static const struct option_info option_table[] = {
     {"wait", 0, "SECONDS", WARM, "wait for another prejit on this cache (default 600; 0 leaves at once)",
      apply_wait},
     {"evict", 0, NULL, WARM, "let entries of this driver go where room is short", apply_evict},
-    {"user", 0, "USER", ALL, "do everything as this user: UID, UID:GID or a name", apply_user},
+    {"user", 0, "USER", RUNS | CACHE, "do everything as this user: UID, UID:GID or a name", apply_user},
+    {"user", 0, "USER", DOCTOR, "would this user's program read it: UID, UID:GID or a name", apply_user},
+    {"env-file", 0, "FILE", DOCTOR, "would a program with this environment (NAME=VALUE lines) read it",
+     apply_env_file},
+    {"pid", 0, "PID", DOCTOR, "does this running process read it", apply_pid},
+    {"no-driver", 0, NULL, DOCTOR, "do not start the driver to hear what it says", apply_no_driver},
     {"no-receipt", 0, NULL, RUNS, "neither read nor write the receipt", apply_no_receipt},
     {"quiet", 'q', NULL, RUNS, "the last line only", apply_quiet},
     {"verbose", 'v', NULL, RUNS, "every job, with entries and witnesses", apply_verbose},
@@ -179,6 +208,7 @@ static unsigned command_bit(const struct pj_command *command)
     return command == &pj_command_warm     ? WARM
            : command == &pj_command_verify ? VERIFY
            : command == &pj_command_plan   ? PLAN
+           : command == &pj_command_doctor ? DOCTOR
                                            : CACHE;
 }
 
@@ -270,6 +300,8 @@ static int parse(const struct pj_command *command, int count, char **arguments,
                    : pj_error_set(err, PJ_ERROR_USAGE, "%s takes no further argument, '%s' is one",
                                   command->name, arguments[optind]);
     }
+    if (optind == count && command->manifest_is_optional)
+        return 0;
     if (optind == count)
         return pj_error_set(err, PJ_ERROR_USAGE, "%s needs a manifest; see: prejit %s --help", command->name,
                             command->name);

@@ -214,3 +214,15 @@ int pj_column_json(const struct pj_column_table *table, struct pj_buffer *buffer
     pj_buffer_free(&cell.text);
     return result ? result : pj_buffer_check(buffer, err);
 }
+
+int pj_column_json_object(const struct pj_column *columns, size_t column_count, const void *row,
+                          struct pj_buffer *buffer, struct pj_error **err)
+{
+    const void *const rows[] = {row};
+    const struct pj_column_table table = {
+        .columns = columns, .column_count = column_count, .rows = rows, .row_count = 1};
+    struct pj_cell cell = {0};
+    int result = put_object(&table, 0, &cell, buffer, err);
+    pj_buffer_free(&cell.text);
+    return result;
+}

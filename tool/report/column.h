@@ -55,4 +55,8 @@ int pj_column_text(const struct pj_column_table *table, bool verbose, struct pj_
 /** Appends a JSON array of one object per row and line, members in the order of the columns. */
 int pj_column_json(const struct pj_column_table *table, struct pj_buffer *buffer, struct pj_error **err);
 
+/** Appends one row as a JSON object. */
+int pj_column_json_object(const struct pj_column *columns, size_t column_count, const void *row,
+                          struct pj_buffer *buffer, struct pj_error **err);
+
 #endif

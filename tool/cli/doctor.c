@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* prejit doctor */
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "cli/command.h"
+#include "cli/options.h"
+#include "cli/output.h"
+
+/* The width of the terminal; what goes elsewhere is not broken into lines. */
+static unsigned columns_of(int fd)
+{
+    enum { NARROWEST = 40 };
+    struct winsize size = {0};
+    if (isatty(fd) != 1 || ioctl(fd, TIOCGWINSZ, &size) != 0 || size.ws_col < NARROWEST)
+        return 0;
+    return size.ws_col;
+}
+
+static int complain(struct pj_error *error)
+{
+    int status = pj_error_exit_code(error);
+    pj_cli_complain(pj_error_message(error));
+    pj_error_free(error);
+    return status;
+}
+
+static int examine(const struct pj_cli_options *options)
+{
+    PJ_CLEANUP_FREE char *text = NULL;
+    struct pj_error *error = NULL;
+    const struct pj_doctor_options doctor = {
+        .manifest = options->run.manifest,
+        .cache = options->run.cache,
+        .driver = options->driver,
+        .worker_program = options->no_driver ? NULL : "/proc/self/exe",
+        .user = options->run.user,
+        .env_file = options->env_file,
+        .pid = options->pid,
+        .columns = columns_of(STDOUT_FILENO),
+        .json = options->format == PJ_CLI_JSON,
+        .interrupt_fd = -1,
+    };
+    int status;
+    if (pj_doctor(&doctor, &text, &status, &error) < 0)
+        return complain(error);
+    int unwritten = pj_cli_show(text, strlen(text));
+    return status ? status : unwritten;
+}
+
+static int run(const struct pj_command *command, int count, char **arguments)
+{
+    struct pj_cli_options options;
+    struct pj_error *error = NULL;
+    if (pj_cli_options_parse(command, count, arguments, &options, &error) < 0)
+        return complain(error);
+    int status;
+    if (options.help) {
+        PJ_CLEANUP_BUFFER struct pj_buffer help = {0};
+        pj_cli_options_help(command, &help);
+        status = pj_cli_show(pj_buffer_text(&help), help.size);
+    } else {
+        status = examine(&options);
+    }
+    pj_cli_options_free(&options);
+    return status;
+}
+
+const struct pj_command pj_command_doctor = {
+    .name = "doctor",
+    .arguments = "[options] [MANIFEST]",
+    .takes_manifest = true,
+    .manifest_is_optional = true,
+    .summary = "find what in the environment makes warming useless; needs no GPU",
+    .description =
+        "Looks at the environment, the cache's path and files, the file system, the driver's libraries\n"
+        "and the kernel driver, names what is wrong with a cure for each, and says which cache a\n"
+        "program reads: one started from here, of another user or environment, or a running one.\n"
+        "With MANIFEST: whether that is the cache which the manifest fills. Changes nothing.\n"
+        "Exit status: 0; 2 usage or manifest; 3 there is a finding of severity error.",
+    .run = run,
+};
