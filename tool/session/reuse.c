@@ -6,10 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "base/memory.h"
 #include "session/outcome.h"
+#include "session/unreadable.h"
 
 #define IMAGE_MAX_BYTES (UINT64_C(1) << 30)
 
@@ -36,14 +38,23 @@ static int same_image(const struct pj_receipt_job *job, bool *ret_same, struct p
     return 0;
 }
 
-/* Listed, of the same size, and of the same time or else sound. */
+/* What root proved in an image layer may be closed to the user who runs there. Root itself reads everything.
+ */
+static bool is_readable(int cache_fd, uint64_t hash)
+{
+    char path[PJ_ENTRY_PATH_TEXT];
+    return geteuid() == 0 || faccessat(cache_fd, pj_entry_path(hash, path), R_OK, AT_EACCESS) == 0;
+}
+
+/* Listed, readable, of the same size, and of the same time or else sound. */
 static int same_entry(const struct pj_receipt_job *job, const struct pj_snapshot *snapshot, int cache_fd,
                       bool *ret_same, struct pj_error **err)
 {
     const struct pj_snapshot_entry *entry =
         job->has_entry ? pj_snapshot_find(snapshot, job->entry_hash) : NULL;
     *ret_same = false;
-    if (!entry || entry->index_position == PJ_NOT_LISTED || entry->size != job->entry_size_bytes)
+    if (!entry || entry->index_position == PJ_NOT_LISTED || entry->size != job->entry_size_bytes ||
+        !is_readable(cache_fd, job->entry_hash))
         return 0;
     if (entry->mtime_seconds == job->entry_mtime_seconds) {
         *ret_same = true;
@@ -155,10 +166,13 @@ int pj_reuse_everything(struct pj_session *session, bool *ret_nothing_to_do, str
         if (!is_settled(&receipt->jobs[i].row))
             return 0;
     }
-    bool same = false;
+    bool same = false, usable = false;
     if (pj_store_has_dead_run(session->location.path)) /* somebody must clear up */
         return 0;
-    int r = all_images_same(session, &same, err);
+    int r = pj_unreadable_ask(session, &usable, err);
+    if (r < 0 || !usable)
+        return r;
+    r = all_images_same(session, &same, err);
     if (r == 0 && same)
         r = all_entries_same(session, &same, err);
     if (r == 0)

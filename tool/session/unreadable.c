@@ -55,6 +55,15 @@ static int note(struct pj_session *session, const char *index, int errnum, struc
                            index, status.st_mode & 07777, owner, self, strerror(errnum), cure_for(errnum));
 }
 
+int pj_unreadable_ask(const struct pj_session *session, bool *ret_usable, struct pj_error **err)
+{
+    PJ_CLEANUP_FREE char *index = pj_path_join(session->location.path, "index");
+    if (!index)
+        return pj_error_no_memory(err);
+    *ret_usable = find_obstacle(session->location.path, index) == 0;
+    return 0;
+}
+
 int pj_unreadable_explain(struct pj_session *session, struct pj_error **err)
 {
     const char *directory = session->location.path;

@@ -82,7 +82,10 @@ static int prove_all(struct pj_engine *engine, struct pj_error **err)
 static int refuse_danger(struct pj_session *session, struct pj_error **err)
 {
     struct pj_snapshot snapshot = {0};
-    int r = pj_snapshot_take(session->location.path, &snapshot, err);
+    PJ_CLEANUP_ERROR struct pj_error *unreadable = NULL; /* for the driver, too: pj_unreadable_explain */
+    int r = pj_snapshot_take(session->location.path, &snapshot, &unreadable);
+    if (r == PJ_ERROR_NO_MEMORY)
+        return pj_error_no_memory(err);
     bool danger = r == 0 && snapshot.index_state == PJ_INDEX_SHORT && snapshot.count > 0;
     pj_snapshot_free(&snapshot);
     for (size_t i = 0; danger && i < session->plan->job_count; i++) {
@@ -91,7 +94,7 @@ static int refuse_danger(struct pj_session *session, struct pj_error **err)
                             "not loaded: the cache's index is shorter than its count says, so the driver "
                             "deletes every entry when it next opens it");
     }
-    return r;
+    return 0;
 }
 
 int pj_verify(const struct pj_options *options, struct pj_result **ret_result, struct pj_error **err)
