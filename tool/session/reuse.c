@@ -131,9 +131,13 @@ static int all_images_same(const struct pj_session *session, bool *ret_same, str
     return 0;
 }
 
+/* Another try would end as the last one did: proven; or not required, and the same driver refused the same
+ * image. */
 static bool is_settled(const struct pj_report_job *row)
 {
-    return row->verdict == PJ_VERDICT_PROVEN || row->verdict == PJ_VERDICT_SKIPPED;
+    bool refused = row->verdict == PJ_VERDICT_REJECTED || row->verdict == PJ_VERDICT_INCOMPATIBLE;
+    return row->verdict == PJ_VERDICT_PROVEN || row->verdict == PJ_VERDICT_SKIPPED ||
+           (refused && !row->required);
 }
 
 static int all_entries_same(const struct pj_session *session, bool *ret_same, struct pj_error **err)
@@ -148,7 +152,7 @@ static int all_entries_same(const struct pj_session *session, bool *ret_same, st
     *ret_same = snapshot.exists && snapshot.index_state == PJ_INDEX_VALID &&
                 pj_directory_open(AT_FDCWD, session->location.path, true, &cache_fd, &ignored) == 0;
     for (size_t i = 0; i < receipt->job_count && *ret_same && r == 0; i++) {
-        if (receipt->jobs[i].row.verdict != PJ_VERDICT_SKIPPED) /* such a one has no entry */
+        if (receipt->jobs[i].row.verdict == PJ_VERDICT_PROVEN) /* the others have no entry */
             r = same_entry(&receipt->jobs[i], &snapshot, cache_fd, ret_same, err);
     }
     pj_snapshot_free(&snapshot);
