@@ -69,8 +69,9 @@ static int check_last(const struct walk *walk, const char *full, const struct st
                           "%s; user %s cannot add to it", how, program->user_text);
 }
 
+/* `parent` is the owner of the level before. */
 static int check_level(const struct walk *walk, const char *level, const char *full,
-                       const struct stat *status, bool last)
+                       const struct stat *status, uid_t parent, bool last)
 {
     char how[96];
     if (!S_ISDIR(status->st_mode))
@@ -80,9 +81,11 @@ static int check_level(const struct walk *walk, const char *level, const char *f
     if (r < 0)
         return r;
     if (!pj_program_may(walk->program, full, status, PJ_MAY_PASS)) {
+        bool of_root = status->st_uid == 0 && parent == walk->program->uid;
         describe(full, status, how);
-        return pj_finding_add(walk->findings, PJ_FINDING_PATH_CLOSED, level, NULL, walk->err,
-                              "%s: user %s may not pass it", how, walk->program->user_text);
+        return pj_finding_add(walk->findings, of_root ? PJ_FINDING_PATH_OF_ROOT : PJ_FINDING_PATH_CLOSED,
+                              level, walk->program->user_text, walk->err, "%s: user %s may not pass it", how,
+                              walk->program->user_text);
     }
     return last ? check_last(walk, full, status) : 0;
 }
@@ -128,6 +131,7 @@ int pj_check_path(const struct pj_program *program, const char *path, bool *ret_
     if (!level || !parent)
         return pj_error_no_memory(err);
     size_t end = 0, size = strlen(path);
+    uid_t owner = 0;
     *ret_exists = false;
     for (;;) {
         struct stat status;
@@ -139,7 +143,8 @@ int pj_check_path(const struct pj_program *program, const char *path, bool *ret_
             return pj_error_no_memory(err);
         if (stat(full, &status) != 0)
             return check_unreached(&walk, level, parent, errno);
-        int r = check_level(&walk, level, full, &status, last);
+        int r = check_level(&walk, level, full, &status, owner, last);
+        owner = status.st_uid;
         if (r < 0)
             return r;
         if (last) {
@@ -203,7 +208,9 @@ int pj_check_index(const struct pj_program *program, const char *path, struct pj
     if (pj_program_may(program, full, &status, PJ_MAY_READ | PJ_MAY_WRITE))
         return check_read_only(program, path, findings, err);
     describe(full, &status, how);
-    return pj_finding_add(findings, PJ_FINDING_INDEX_NOT_WRITABLE, index, program->user_text, err,
+    return pj_finding_add(findings,
+                          is_read_only(full) ? PJ_FINDING_INDEX_READ_ONLY : PJ_FINDING_INDEX_NOT_WRITABLE,
+                          index, program->user_text, err,
                           "%s: user %s cannot open it for reading and writing, so the driver reads nothing "
                           "from this cache",
                           how, program->user_text);

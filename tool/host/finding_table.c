@@ -144,6 +144,12 @@ static const struct pj_finding_info table[PJ_FINDING_COUNT] = {
                                 "the user may not pass a directory on the way to the cache",
                                 "What cannot be reached is not read, without a word [18].",
                                 "open it: chmod a+x {subject}, or keep the cache elsewhere", NULL},
+    [PJ_FINDING_PATH_OF_ROOT] =
+        {"path-of-root", PJ_SEVERITY_ERROR, BOTH, PJ_SYMPTOM_OTHER_USER,
+         "a directory inside the user's own belongs to root and is closed",
+         "Typically root ran the program once with this HOME. The user's programs now compile at every start "
+         "[18, 19].",
+         "give it back: chown -R {value} {subject}", "USER"},
     [PJ_FINDING_CACHE_OF_ROOT] =
         {"cache-of-root", PJ_SEVERITY_WARNING, 0, PJ_SYMPTOM_OTHER_USER, "the cache belongs to root",
          "Typically root ran the program once. What root stored, others cannot read, and they cannot add to "
@@ -166,9 +172,17 @@ static const struct pj_finding_info table[PJ_FINDING_COUNT] = {
          "the user may not write the cache's `index`",
          "The driver opens `index` for reading and writing even to look something up; where that fails it "
          "reads nothing at all, without a word [18].",
-         "make it readable and writable for that user: chown {value} {subject} && chmod u+rw {subject}; on a "
-         "read-only file system make `index` a link to a writable file",
+         "make it readable and writable for that user: chown {value} {subject} && chmod u+rw {subject}",
          "USER"},
+    [PJ_FINDING_INDEX_READ_ONLY] =
+        {"index-read-only", PJ_SEVERITY_ERROR, BOTH, PJ_SYMPTOM_EVERY_START,
+         "the cache's `index` lies on a read-only file system",
+         "The driver opens `index` for reading and writing even to look something up; where that fails it "
+         "reads nothing at all, without a word [18]. The rest of the cache may be read-only.",
+         "before it is mounted, make {subject} a symbolic link to a file that the user can write (copy "
+         "`index` "
+         "there), or mount the cache writable",
+         NULL},
     [PJ_FINDING_INDEX_NOT_CREATABLE] =
         {"index-not-creatable", PJ_SEVERITY_ERROR, BOTH, PJ_SYMPTOM_OTHER_USER,
          "the cache has no `index` and the user may not make one",

@@ -18,6 +18,12 @@ static int hear(struct pj_doctor *doctor, const struct pj_wire_started *started,
 {
     if (strcmp(started->failed_step, "open") == 0)
         return not_started(doctor, started->message, err);
+    /* The driver itself knows best, also where its file's name tells no version. */
+    if (strcmp(started->result_name, "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH") == 0)
+        return pj_finding_add(&doctor->findings, PJ_FINDING_REBOOT_PENDING, "/proc/driver/nvidia/version",
+                              NULL, err, "%s says %s; the kernel driver is %s", started->failed_step,
+                              started->result_name,
+                              doctor->facts.kernel_version ? doctor->facts.kernel_version : "not known");
     if (started->failed_step[0])
         return pj_finding_add(&doctor->findings, PJ_FINDING_DRIVER_FAILED, doctor->facts.library, NULL, err,
                               "%s says %s", started->failed_step, started->result_name);

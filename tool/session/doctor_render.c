@@ -235,6 +235,7 @@ static void put_reading(const struct pj_doctor *doctor, struct pj_buffer *text)
 {
     const struct pj_finding *stop = pj_finding_with(&doctor->findings, PJ_STOPS_READING);
     char bytes[PJ_SIZE_TEXT], limit[PJ_SIZE_TEXT];
+    bool no_limit = doctor->limit_bytes == UINT64_MAX;
     put_path(text, doctor->program.who);
     if (!doctor->program.environment_known) {
         pj_buffer_puts(text, ": its environment cannot be read, so nobody can tell which cache it reads");
@@ -252,9 +253,10 @@ static void put_reading(const struct pj_doctor *doctor, struct pj_buffer *text)
         pj_buffer_puts(text, " reads ");
         put_path(text, doctor->read_path);
         if (doctor->has_content)
-            pj_buffer_printf(text, " (%llu entr%s, %s of %s)", (unsigned long long)doctor->entries,
+            pj_buffer_printf(text, " (%llu entr%s, %s %s%s)", (unsigned long long)doctor->entries,
                              doctor->entries == 1 ? "y" : "ies", pj_text_from_size(doctor->bytes, bytes),
-                             pj_text_from_size(doctor->limit_bytes, limit));
+                             no_limit ? "without a limit" : "of ",
+                             no_limit ? "" : pj_text_from_size(doctor->limit_bytes, limit));
         else if (!doctor->exists)
             pj_buffer_puts(text, ", which is not there yet");
     }
