@@ -32,10 +32,14 @@ class Settings:
             return None if os.geteuid() != 0 else "needs an ordinary user"
         if need == "plain":
             return "needs a build without sanitizers" if self.sanitized else None
+        if need == "mounts":
+            tried = subprocess.run(["unshare", "-m", "mount", "-t", "tmpfs", "none", "/tmp"], check=False,
+                                   stderr=subprocess.DEVNULL) if shutil.which("unshare") else None
+            return None if tried and tried.returncode == 0 else "needs the right to mount"
         if need.startswith("program:"):
             program = need.removeprefix("program:")
             return None if shutil.which(program) else f"needs the program {program}"
-        raise CaseError(f"`needs {need}` is none of root, not-root, plain, program:NAME")
+        raise CaseError(f"`needs {need}` is none of root, not-root, plain, mounts, program:NAME")
 
 
 class Run:
