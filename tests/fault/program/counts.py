@@ -216,7 +216,7 @@ class Maps(harness.Case):
 class BigData(harness.Case):
     """Modules of 4 MB, whose entries a driver that many processes share a cache with loses now and then."""
 
-    ROUNDS = 20 if harness.FULL else 3
+    ROUNDS = 20 if harness.FULL else 1 if harness.SANITIZED else 3
     COUNT, WORKERS = 40, 16
 
     def test_cold_runs(self):

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the tests of the whole program share: a folder of its own with PTX, manifest and scenario, runs of the program in
-it, and looks at what a run left behind."""
+it, and looks at what a run left behind.
+
+PREJIT_BUILD and PREJIT_SOURCE name build and source tree; PREJIT_FULL_FAULTS=1 runs everything as often as was promised,
+PREJIT_SEED=N repeats the random moments of a run, PREJIT_MUST_WORK=1 makes skips failures."""
 import functools
 import json
 import os
