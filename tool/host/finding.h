@@ -113,7 +113,8 @@ struct pj_finding_info {
     const char *title;       /* a clause: "the cache is switched off" */
     const char *explanation; /* one or two sentences */
     const char *cure;
-    const char *value_word; /* what the page prints for {value}; NULL where the cure has none */
+    const char *value_word;   /* what the page prints for {value}; NULL where the cure has none */
+    const char *subject_word; /* the same for {subject} */
 };
 
 struct pj_finding {

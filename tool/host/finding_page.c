@@ -67,10 +67,10 @@ static void put_cure(struct pj_buffer *buffer, const struct pj_finding_info *inf
     static const char subject_mark[] = "{subject}", value_mark[] = "{value}";
     for (const char *text = info->cure; *text;) {
         if (strncmp(text, subject_mark, strlen(subject_mark)) == 0) {
-            pj_buffer_puts(buffer, "*SUBJECT*");
+            pj_buffer_printf(buffer, "*%s*", info->subject_word);
             text += strlen(subject_mark);
         } else if (strncmp(text, value_mark, strlen(value_mark)) == 0) {
-            pj_buffer_printf(buffer, "*%s*", info->value_word ? info->value_word : "VALUE");
+            pj_buffer_printf(buffer, "*%s*", info->value_word);
             text += strlen(value_mark);
         } else {
             pj_buffer_putc(buffer, *text++);

@@ -20,6 +20,7 @@ static void every_row_is_whole(void **state)
         assert_true(info->title[strlen(info->title) - 1] != '.');
         assert_true(info->cure[strlen(info->cure) - 1] != '.');
         assert_true((strstr(info->cure, "{value}") != NULL) == (info->value_word != NULL));
+        assert_true((strstr(info->cure, "{subject}") != NULL) == (info->subject_word != NULL));
         for (int other = 0; other < i; other++)
             assert_string_not_equal(info->code, pj_finding_info((enum pj_finding_code)other)->code);
         /* What stops something is an error. */
