@@ -26,7 +26,9 @@ static int open_signals(struct pj_error **err)
     (void)sigaddset(&ending, SIGINT);
     (void)sigaddset(&ending, SIGTERM);
     (void)sigaddset(&ending, SIGHUP);
+    /* Errors of write(2) instead: a reader that is gone, a limit on file sizes. */
     (void)signal(SIGPIPE, SIG_IGN);
+    (void)signal(SIGXFSZ, SIG_IGN);
     if (sigprocmask(SIG_BLOCK, &ending, NULL) != 0)
         return pj_error_errno(err, PJ_ERROR_INTERNAL, errno, "cannot block signals");
     int fd = signalfd(-1, &ending, SFD_CLOEXEC | SFD_NONBLOCK);

@@ -3,6 +3,7 @@
 their own. Nothing that was there suffers, the status is 3 or 4, and with room again the next run completes."""
 import contextlib
 import os
+import resource
 import shutil
 import subprocess
 import sys
@@ -137,6 +138,48 @@ class Full(harness.Case):
         self.remount("ro")
         self.assertEqual(self.run_and_expect(0, "verify").report["summary"]["proven"], len(NAMES))
         self.assertTrue(self.warm(0).report["summary"]["nothing_to_do"])
+
+
+class Limits(harness.Case):
+    """What a service manager or a shell allows: descriptors, and the size of a file."""
+
+    def setUp(self):
+        super().setUp()
+        self.modules(NAMES, text="verify: {samples: 1}\n")
+
+    def run_within(self, limit, number):
+        """One run under a limit, which its workers inherit."""
+        process = self.start("warm", "-j", "2", preexec_fn=lambda: resource.setrlimit(limit, (number, number)))
+        result = self.finish(process, 0)
+        self.assert_no_process_left(process.pid, 1.0)
+        return result
+
+    def test_too_few_descriptors(self):
+        statuses = []
+        for number in range(7, 40, 3):
+            with self.subTest(number=number):
+                result = self.run_within(resource.RLIMIT_NOFILE, number)
+                statuses.append(result.status)
+                self.assertIn(result.status, (0, 3), result)
+                if result.status == 3:
+                    self.assertRegex(result.errors.splitlines()[-1], r"^prejit: .*: Too many open files$")
+                self.assert_all_proven(self.warm(0), NAMES)
+                self.assert_no_rubbish()
+                shutil.rmtree(self.cache)
+        self.assertEqual((statuses[0], statuses[-1]), (3, 0))
+        self.assertEqual(statuses, sorted(statuses, reverse=True))
+
+    def test_a_limit_on_the_size_of_files(self):
+        self.write("scenario", harness.ONE_GPU)  # the emulated driver ends where it cannot write its log
+        for number in (0, 10, 100, 2000):
+            with self.subTest(number=number):
+                result = self.run_within(resource.RLIMIT_FSIZE, number)
+                self.assertIn(result.status, (3, 4), result)
+                if result.status == 3:
+                    self.assertRegex(result.errors.splitlines()[-1], r"^prejit: .*(/nv|a file in memory).*: File too large$")
+                self.assert_all_proven(self.warm(0), NAMES)
+                self.assert_no_rubbish()
+                shutil.rmtree(self.cache)
 
 
 if __name__ == "__main__":
