@@ -108,7 +108,9 @@ char *pj_text_from_size(uint64_t bytes, char ret_text[PJ_SIZE_TEXT])
 
 char *pj_text_from_ms(double ms, char ret_text[PJ_DURATION_TEXT])
 {
-    if (ms < 9.95)
+    if (ms > 0 && ms < 0.0995)
+        (void)snprintf(ret_text, PJ_DURATION_TEXT, "%.2f ms", ms);
+    else if (ms < 9.95)
         (void)snprintf(ret_text, PJ_DURATION_TEXT, "%.1f ms", ms);
     else if (ms < 999.5)
         (void)snprintf(ret_text, PJ_DURATION_TEXT, "%.0f ms", ms);

@@ -21,7 +21,7 @@ bool pj_text_to_size(const char *text, uint64_t *ret_bytes);
 /** "512 B", "20 MB", "1.0 GiB" (binary units where the value is a whole number of them); gives `ret_text`. */
 char *pj_text_from_size(uint64_t bytes, char ret_text[PJ_SIZE_TEXT]);
 
-/** "0.9 ms", "35 ms", "2.9 s", "3 min 20 s", "1 h 2 min"; gives `ret_text`. */
+/** "0.04 ms", "0.9 ms", "35 ms", "2.9 s", "3 min 20 s", "1 h 2 min"; gives `ret_text`. */
 char *pj_text_from_ms(double ms, char ret_text[PJ_DURATION_TEXT]);
 
 /** Appends `text` with control characters and invalid UTF-8 as \xNN, so that a terminal shows what is there.

@@ -53,11 +53,13 @@ static int store_probe(struct pj_engine *engine, const char *folder, bool *ret_s
     if (r == 0)
         r = pj_pool_wait(engine->pool, (double)INFINITY, &event, err);
     *ret_stored = false;
+    engine->session->interrupted |= event.kind == PJ_EVENT_INTERRUPTED;
     if (r < 0 || event.kind != PJ_EVENT_STARTED || event.started->failed_step[0] != '\0')
         return r;
     r = pj_pool_load(engine->pool, worker, &load, fd, 60000, err);
     if (r == 0)
         r = pj_pool_wait(engine->pool, (double)INFINITY, &event, err);
+    engine->session->interrupted |= event.kind == PJ_EVENT_INTERRUPTED;
     if (r == 0 && event.kind == PJ_EVENT_LOADED) {
         *ret_stored = event.loaded->entry_count > 0;
         pj_pool_stop(engine->pool, worker);

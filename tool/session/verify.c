@@ -78,22 +78,34 @@ static int prove_all(struct pj_engine *engine, struct pj_error **err)
     return r;
 }
 
-/* The driver's next open, even to read, deletes every entry of such a cache [20]: no load is made. */
-static int refuse_danger(struct pj_session *session, struct pj_error **err)
+static void fail_open_jobs(struct pj_session *session, const char *reason_code, const char *reason)
+{
+    for (size_t i = 0; i < session->plan->job_count; i++) {
+        if (pj_outcome_is_open(&session->outcomes[i]))
+            pj_outcome_fail(&session->outcomes[i], PJ_VERDICT_MISSED, reason_code, reason);
+    }
+}
+
+/* Where a load could only miss, or do harm, none is made: the driver's open of a short index deletes every
+ * entry [20], and in an empty cache it leaves an index behind, although verify writes nothing. */
+static int settle_without_loading(struct pj_session *session, struct pj_error **err)
 {
     struct pj_snapshot snapshot = {0};
     PJ_CLEANUP_ERROR struct pj_error *unreadable = NULL; /* for the driver, too: pj_unreadable_explain */
     int r = pj_snapshot_take(session->location.path, &snapshot, &unreadable);
     if (r == PJ_ERROR_NO_MEMORY)
         return pj_error_no_memory(err);
-    bool danger = r == 0 && snapshot.index_state == PJ_INDEX_SHORT && snapshot.count > 0;
+    /* An index of another format may stand for entries that lie elsewhere: then the driver is asked. */
+    bool readable = snapshot.index_state == PJ_INDEX_ABSENT || snapshot.index_state == PJ_INDEX_VALID;
+    bool empty = r == 0 && snapshot.count == 0 && (!snapshot.exists || readable);
+    bool danger = r == 0 && snapshot.count > 0 && snapshot.index_state == PJ_INDEX_SHORT;
     pj_snapshot_free(&snapshot);
-    for (size_t i = 0; danger && i < session->plan->job_count; i++) {
-        if (pj_outcome_is_open(&session->outcomes[i]))
-            pj_outcome_fail(&session->outcomes[i], PJ_VERDICT_MISSED, "index-dangerous",
-                            "not loaded: the cache's index is shorter than its count says, so the driver "
-                            "deletes every entry when it next opens it");
-    }
+    if (empty)
+        fail_open_jobs(session, "entry-absent", "no entry in the cache");
+    if (danger)
+        fail_open_jobs(session, "index-dangerous",
+                       "not loaded: the cache's index is shorter than its count says, so the driver deletes "
+                       "every entry when it next opens it");
     return 0;
 }
 
@@ -114,7 +126,7 @@ int pj_verify(const struct pj_options *options, struct pj_result **ret_result, s
         r = check_entries(session, err);
     }
     if (r == 0 && session->outcomes)
-        r = refuse_danger(session, err);
+        r = settle_without_loading(session, err);
     if (r == 0 && session->outcomes)
         r = prove_all(engine, err);
     if (r == 0 && session->outcomes)

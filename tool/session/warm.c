@@ -124,7 +124,7 @@ static int refuse_danger(struct pj_engine *engine, struct pj_error **err)
     pj_snapshot_free(&snapshot);
     if (r == 0 && files > 0)
         r = pj_accept_ask(engine, &accepts, err);
-    if (r < 0 || accepts)
+    if (r < 0 || accepts || session->interrupted)
         return r;
     return pj_error_set(err, PJ_ERROR_ENVIRONMENT,
                         "this driver does not accept the index of %s: its next store there would delete %zu "
