@@ -8,7 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/statvfs.h>
+#include <sys/xattr.h>
 #include <unistd.h>
+
+#include "host/access_list.h"
+
+/* A longer access list than this is judged by the mode alone. */
+enum { LIST_MAX_BYTES = 4096 };
 
 int pj_program_set_variable(struct pj_program *program, const char *name, size_t name_size, const char *value,
                             struct pj_error **err)
@@ -96,7 +102,7 @@ char *pj_program_path(const struct pj_program *program, const char *path)
     return asprintf(&full, "%s%s", program->root, path) < 0 ? NULL : full;
 }
 
-static bool in_group(const struct pj_program *program, gid_t group)
+bool pj_program_in_group(const struct pj_program *program, gid_t group)
 {
     if (program->gid == group)
         return true;
@@ -112,9 +118,9 @@ bool pj_program_mode_allows(const struct pj_program *program, const struct stat 
     unsigned mode = status->st_mode & 0777u;
     if (program->uid == 0)
         return !(wanted & PJ_MAY_PASS) || S_ISDIR(status->st_mode) || (mode & 0111u);
-    unsigned allowed = program->uid == status->st_uid      ? mode >> 6
-                       : in_group(program, status->st_gid) ? mode >> 3
-                                                           : mode;
+    unsigned allowed = program->uid == status->st_uid                 ? mode >> 6
+                       : pj_program_in_group(program, status->st_gid) ? mode >> 3
+                                                                      : mode;
     return (allowed & wanted) == wanted;
 }
 
@@ -129,7 +135,14 @@ bool pj_program_may(const struct pj_program *program, const char *path, const st
     struct statvfs file_system;
     bool read_only = (wanted & PJ_MAY_WRITE) && !S_ISCHR(status->st_mode) &&
                      statvfs(path, &file_system) == 0 && (file_system.f_flag & ST_RDONLY);
-    return !read_only && pj_program_mode_allows(program, status, wanted);
+    if (read_only)
+        return false;
+    unsigned char list[LIST_MAX_BYTES];
+    ssize_t size = program->uid == 0 ? -1 : getxattr(path, "system.posix_acl_access", list, sizeof list);
+    bool allowed;
+    return size > 0 && pj_access_list_allows(list, (size_t)size, program, status, wanted, &allowed)
+               ? allowed
+               : pj_program_mode_allows(program, status, wanted);
 }
 
 void pj_program_free(struct pj_program *program)

@@ -68,12 +68,15 @@ char *pj_program_path(const struct pj_program *program, const char *path);
 
 enum { PJ_MAY_PASS = 1, PJ_MAY_WRITE = 2, PJ_MAY_READ = 4 };
 
+/** Is it its group, or one of its supplementary ones? */
+bool pj_program_in_group(const struct pj_program *program, gid_t group);
+
 /** By owner, group and mode alone (no access lists, no read-only file system): may the program do all that
  * `wanted` says? */
 bool pj_program_mode_allows(const struct pj_program *program, const struct stat *status, unsigned wanted);
 
 /** The same for a file at the caller's path `path`; the kernel's own answer where the program is this
- * process, and a read-only file system counts. */
+ * process, else access lists and a read-only file system count too. */
 bool pj_program_may(const struct pj_program *program, const char *path, const struct stat *status,
                     unsigned wanted);
 
