@@ -15,6 +15,10 @@ DEFAULT_TIMEOUT_S = 60
 # What instrumented builds need from the caller; everything else is dropped.
 PASSED_ON = ("ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS", "LLVM_PROFILE_FILE", "GCOV_PREFIX", "GCOV_PREFIX_STRIP")
 GRACE_S = 2.0
+# What a case needs to be allowed in a mount namespace of its own, and how to find out.
+MOUNTS = {"mount": "mount -t tmpfs none /tmp",
+          "mount-layers": "mount -t tmpfs none /tmp && cd /tmp && mkdir l u w m && "
+                          "mount -t overlay -o lowerdir=l,upperdir=u,workdir=w none m"}
 
 
 class Settings:
@@ -32,14 +36,14 @@ class Settings:
             return None if os.geteuid() != 0 else "needs an ordinary user"
         if need == "plain":
             return "needs a build without sanitizers" if self.sanitized else None
-        if need == "mounts":
-            tried = subprocess.run(["unshare", "-m", "mount", "-t", "tmpfs", "none", "/tmp"], check=False,
+        if need in MOUNTS:
+            tried = subprocess.run(["unshare", "-m", "sh", "-c", MOUNTS[need]], check=False,
                                    stderr=subprocess.DEVNULL) if shutil.which("unshare") else None
-            return None if tried and tried.returncode == 0 else "needs the right to mount"
+            return None if tried and tried.returncode == 0 else f"needs the right to {need.replace('-', ' ')}"
         if need.startswith("program:"):
             program = need.removeprefix("program:")
             return None if shutil.which(program) else f"needs the program {program}"
-        raise CaseError(f"`needs {need}` is none of root, not-root, plain, mounts, program:NAME")
+        raise CaseError(f"`needs {need}` is none of root, not-root, plain, mount, mount-layers, program:NAME")
 
 
 class Run:
