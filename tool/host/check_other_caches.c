@@ -8,7 +8,7 @@
 #include "base/file.h"
 #include "host/check.h"
 
-/* `variable` names the directory itself, else it is `below` HOME. */
+/* `variable` names the directory itself, else it is `below` HOME; XDG_CACHE_HOME replaces .cache there. */
 static const struct {
     const char *whose, *variable, *below;
 } caches[] = {
@@ -41,6 +41,15 @@ static int check_folder(const struct pj_program *program, const char *path, cons
                  : 0;
 }
 
+static char *default_place(const struct pj_program *program, const char *home, const char *below)
+{
+    static const char standard[] = ".cache/";
+    const char *cache = pj_program_variable(program, "XDG_CACHE_HOME");
+    if (cache && *cache == '/' && strncmp(below, standard, strlen(standard)) == 0)
+        return pj_path_join(cache, below + strlen(standard));
+    return pj_path_join(home, below);
+}
+
 /* /tmp/torchinductor_USER */
 static int check_inductor(const struct pj_program *program, struct pj_finding_list *findings,
                           struct pj_error **err)
@@ -71,7 +80,7 @@ int pj_check_other_caches(const struct pj_program *program, const char *path,
         if (named && *named == '/') {
             r = check_folder(program, named, caches[i].whose, findings, err);
         } else if (home && *home == '/') {
-            PJ_CLEANUP_FREE char *below = pj_path_join(home, caches[i].below);
+            PJ_CLEANUP_FREE char *below = default_place(program, home, caches[i].below);
             r = check_folder(program, below, caches[i].whose, findings, err);
         }
     }
