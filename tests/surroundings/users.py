@@ -119,7 +119,8 @@ class Users(harness.Case):
             self.assertEqual({(job["verdict"], job["reason_code"], job["reason"]) for job in result.report["jobs"]},
                              {("missed", "index-not-writable", reason)})
             self.assertIn(note + cure, result.report["notes"])
-            self.assertIn(reason, result.last_line)
+            self.assertEqual(result.last_line,
+                             f"exit 4: 2 of 2 will be compiled at first use: a sm_90, b sm_90 (missed: {reason})")
             self.assertEqual(result.report["exit_code"], 4)
             for folder, _, _ in os.walk(self.cache):
                 os.chmod(folder, 0o755)

@@ -151,10 +151,24 @@ static void put_command(const struct pj_report *report, const char *command, str
     pj_phrase_quote(buffer, report->manifest);
 }
 
+/* What is compiled at first use because nobody may read it is not helped by compiling it. */
+static bool does_warming_help(const struct pj_report *report)
+{
+    for (size_t i = 0; i < report->job_count; i++) {
+        const struct pj_report_job *job = &report->jobs[i];
+        enum pj_trouble trouble = pj_report_trouble(report, job);
+        if (trouble != PJ_TROUBLE_COLD && trouble != PJ_TROUBLE_UNDONE)
+            continue;
+        if (job->required && (!job->reason_code || strcmp(job->reason_code, "index-not-writable") != 0))
+            return true;
+    }
+    return false;
+}
+
 static void put_cure(const struct pj_report *report, const struct troubles *troubles,
                      struct pj_buffer *buffer)
 {
-    bool cold = troubles->counts[PJ_TROUBLE_COLD] > 0 || troubles->counts[PJ_TROUBLE_UNDONE] > 0;
+    bool cold = does_warming_help(report);
     bool passing = troubles->counts[PJ_TROUBLE_PASSING] > 0 || report->exit_code == PJ_EXIT_RETRY;
     /* A command without a manifest (refresh) is its own cure. */
     const char *command = cold && report->manifest ? "warm" : report->command;
