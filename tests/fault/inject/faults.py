@@ -110,7 +110,7 @@ class Trial(harness.Case):
         self.plant(stale + self.foreign_keys())
         self.write("m.yaml", self.read("m.yaml").replace("modules:", "cache: {max_size: 65kB}\nmodules:"))
 
-    def run_with(self, settings):
+    def run_with(self, settings, arguments=("warm", "-j", "2")):
         """One run under the injection; gives its result and whether the failure came about."""
         log = self.path("fault-log")
         if os.path.exists(log):
@@ -118,7 +118,7 @@ class Trial(harness.Case):
         environment = {"LD_PRELOAD": INJECT, "FAULT_LOG": log, **settings}
         if harness.SANITIZED:
             environment["ASAN_OPTIONS"] = os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0:detect_leaks=0"
-        process = self.start("warm", "-j", "2", environment=environment)
+        process = self.start(*arguments, environment=environment)
         result = self.finish(process, 0)
         self.assert_no_process_left(process.pid, 1.0)
         return result
@@ -189,6 +189,26 @@ class Trial(harness.Case):
         self.assertEqual(left, {"receipt.json"})
         return result.status
 
+    def look_only(self, arguments, kind, at, number):
+        """A command that changes nothing, whatever fails in it; None as the number of the call: just count."""
+        before = self.everything()
+        settings = {"FAULT_CALL": kind, "FAULT_AT": str(at), "FAULT_ERRNO": str(number)} if kind else {}
+        result = self.run_with(settings, arguments)
+        self.assertEqual(self.everything(), before)
+        if self.was_hit():
+            self.check_message(result, kind, number)
+        else:
+            self.assertEqual(result.status, 0, result)
+
+    def everything(self):
+        """{path: contents} of all files in the cache."""
+        found = {}
+        for folder, _, names in os.walk(self.cache):
+            for name in names:
+                with open(os.path.join(folder, name), "rb") as file:
+                    found[os.path.join(folder, name)] = file.read()
+        return found
+
     def index_is_valid(self):
         try:
             cache.read_index(self.cache)
@@ -255,14 +275,51 @@ class Faults(unittest.TestCase):
             kind = chance.choice(sorted(counts[state]))
             plan.append((state, kind, chance.randint(1, counts[state][kind]), chance.choice(ERRORS[kind]),
                          chance.random() < 0.3))
+        self.run_all(one, plan)
+
+    def run_all(self, function, plan):
+        """All trials, two at a time."""
         problems = []
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
-            for trial, problem in zip(plan, pool.map(lambda trial: one(*trial), plan)):
+            for trial, problem in zip(plan, pool.map(lambda trial: function(*trial), plan)):
                 if problem:
                     problems.append(f"{trial}: {problem}")
         for problem in problems:
             print(problem, flush=True)
-        self.assertEqual(len(problems), 0, f"of {TRIALS} trials; the first: {problems[:1]}")
+        self.assertEqual(len(problems), 0, f"of {len(plan)} trials; the first: {problems[:1]}")
+
+    def test_commands_that_change_nothing(self):
+        seed = int(os.environ.get("PREJIT_SEED", random.randrange(1 << 32)))
+        print(f"PREJIT_SEED={seed}", flush=True)
+        chance = random.Random(seed)
+        plan = []
+        for command in ("verify", "plan"):
+            trial = Trial()
+            trial.setUp()
+            try:
+                trial.prepare("done")
+                trial.look_only([command], "", 0, 0)
+                counts = trial.counts()
+            finally:
+                trial.doCleanups()
+            self.assertGreater(counts.get("open", 0), 5)
+            kinds = [kind for kind in sorted(counts) for _ in range(max(1, TRIALS // 60))]
+            plan += [(command, kind, chance.randint(1, counts[kind]), chance.choice(ERRORS[kind])) for kind in kinds]
+        self.run_all(look, plan)
+
+
+def look(command, kind, at, number):
+    """None, or what was wrong."""
+    trial = Trial()
+    try:
+        trial.setUp()
+        trial.prepare("done")
+        trial.look_only([command], kind, at, number)
+    except AssertionError as problem:
+        return str(problem)
+    finally:
+        trial.doCleanups()
+    return None
 
 
 def load_tests(loader, _tests, _pattern):
