@@ -71,6 +71,12 @@ struct pj_phases {
     double compile_ms, prove_ms;
 };
 
+/** What the store's callbacks work on while it is open. */
+struct pj_lock_wait {
+    struct pj_session *session;
+    bool waited; /* another run held the lock */
+};
+
 struct pj_session {
     const struct pj_options *options;
     struct pj_arena arena; /* strings and arrays that live as long as the session */
@@ -91,6 +97,7 @@ struct pj_session {
     enum pj_format_state format;
     const char *stamp; /* NULL = not known */
     struct pj_store *store;
+    struct pj_lock_wait lock_wait;
     struct pj_phases phases;
     const char **notes;
     size_t note_count, note_capacity;
