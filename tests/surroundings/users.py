@@ -191,6 +191,17 @@ class Users(harness.Case):
                              (2, f"prejit: --user {name}: only root can become another {what}, and this is user {USER}, "
                                  f"group {USER}; leave --user out, or run prejit as root\n"))
 
+    def test_a_user_namespace_without_that_user(self):
+        """As in a rootless container: root there cannot become everybody."""
+        line = ["unshare", "-U", "-r", harness.PROGRAM, "warm", "m.yaml", "--cache", self.path("new"), "--user", str(USER)]
+        if subprocess.run(["unshare", "-U", "-r", "true"], stderr=subprocess.DEVNULL, check=False).returncode != 0:
+            harness.skip("no user namespaces here")
+        process = subprocess.run(line, cwd=self.folder, env=self.environment, capture_output=True, text=True, check=False)
+        self.assertEqual((process.returncode, process.stderr),
+                         (3, f"prejit: cannot become user {USER}: its groups cannot be set (are they part of this user "
+                             "namespace?): Operation not permitted\n"))
+        self.assertFalse(os.path.exists(self.path("new")))
+
     def test_a_program_that_the_user_cannot_execute(self):
         program = self.path("prejit")
         shutil.copy(harness.PROGRAM, program)

@@ -50,7 +50,13 @@ static int no_such_user(const char *text, struct pj_error **err)
                             : "there is no user of this name in the passwd database; give UID or UID:GID");
 }
 
-/* getpwnam and getpwuid say with errno 0 or ENOENT and the like that there is no entry. */
+/* That there is no entry, getpwnam and getpwuid say with errno 0, ENOENT and the like. These mean that nobody
+ * could look. */
+static bool is_failure(int errnum)
+{
+    return errnum == EIO || errnum == EMFILE || errnum == ENFILE || errnum == EINTR || errnum == ERANGE;
+}
+
 static int fill_from_entry(struct pj_host_user *user, const struct passwd *entry, bool has_gid,
                            struct pj_error **err)
 {
@@ -76,6 +82,9 @@ static int find_user(const char *text, struct pj_host_user *user, struct pj_erro
         return fill_from_entry(user, entry, has_gid, err);
     if (errno == ENOMEM)
         return pj_error_no_memory(err);
+    if (is_failure(errno))
+        return pj_error_errno(err, PJ_ERROR_ENVIRONMENT, errno,
+                              "--user %s: cannot look into the passwd database", text);
     if (!number)
         return no_such_user(text, err);
     if (!has_gid)
