@@ -240,21 +240,20 @@ static bool to_parent(char *path)
     return true;
 }
 
-bool pj_host_user_owns(const char *path, uid_t *ret_uid, gid_t *ret_gid, char **ret_owned)
+int pj_host_owner_find(const char *path, struct pj_host_owner *ret_owner, struct pj_error **err)
 {
     PJ_CLEANUP_FREE char *at = strdup(path);
-    struct stat status;
+    struct stat status = {.st_uid = 0};
     bool missing = false;
-    while (at && stat(at, &status) != 0) {
+    if (!at)
+        return pj_error_no_memory(err);
+    while (stat(at, &status) != 0) {
         missing = true;
         if (!to_parent(at))
-            return false;
+            break;
     }
     bool for_everybody = missing && (status.st_mode & (S_IWOTH | S_ISVTX)) == (S_IWOTH | S_ISVTX);
-    if (!at || status.st_uid == 0 || for_everybody)
-        return false;
-    *ret_uid = status.st_uid;
-    *ret_gid = status.st_gid;
-    *ret_owned = PJ_STEAL(at);
-    return true;
+    *ret_owner = (struct pj_host_owner){
+        .foreign = status.st_uid != 0 && !for_everybody, .uid = status.st_uid, .path = PJ_STEAL(at)};
+    return 0;
 }

@@ -39,10 +39,15 @@ void pj_host_user_free(struct pj_host_user *user);
  */
 char *pj_host_user_name_of(uid_t uid);
 
-/** Who owns what root would write at `path`: the owner of the path, or where it does not exist of the nearest
- * directory above that does. True where that is another user than root; false also for a missing path below
- * a directory like /tmp, where everybody may make files (world-writable and sticky). *ret_owned (free()) is
- * the path that exists. */
-bool pj_host_user_owns(const char *path, uid_t *ret_uid, gid_t *ret_gid, char **ret_owned);
+/** Whose is what root would write at a path. */
+struct pj_host_owner {
+    bool foreign; /* another user's than root */
+    uid_t uid;
+    char *path; /* the path, or where it does not exist the nearest directory above that does; free() */
+};
+
+/** Finds the owner of `path`. A missing path below a directory like /tmp, where everybody may make files
+ * (world-writable and sticky), is nobody's: not foreign. */
+int pj_host_owner_find(const char *path, struct pj_host_owner *ret_owner, struct pj_error **err);
 
 #endif

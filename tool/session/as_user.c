@@ -62,13 +62,15 @@ int pj_as_user(const char *text, const char *program, char **ret_note, struct pj
 
 int pj_as_user_refuse_foreign_cache(const struct pj_session *session, struct pj_error **err)
 {
-    PJ_CLEANUP_FREE char *owned = NULL;
-    uid_t uid;
-    gid_t gid;
     const char *path = session->location.path;
-    if (geteuid() != 0 || !pj_host_user_owns(path, &uid, &gid, &owned))
+    struct pj_host_owner owner = {.foreign = false};
+    if (geteuid() != 0)
         return 0;
-    PJ_CLEANUP_FREE char *name = pj_host_user_name_of(uid);
+    int r = pj_host_owner_find(path, &owner, err);
+    PJ_CLEANUP_FREE char *owned = owner.path;
+    if (r < 0 || !owner.foreign)
+        return r;
+    PJ_CLEANUP_FREE char *name = pj_host_user_name_of(owner.uid);
     if (!name)
         return pj_error_no_memory(err);
     if (strcmp(owned, path) == 0)
