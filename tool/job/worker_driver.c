@@ -255,9 +255,11 @@ static int prove(struct pj_worker_driver *driver, const struct pj_wire_load *loa
         return pj_error_no_memory(err);
     own_options(call, load);
     observing_options(call);
-    loaded->second_result = (int32_t)load_module(driver, call, image, &ignored_ms);
-    loaded->has_wall_ms = 1;
-    loaded->wall_ms = wall_time(call);
+    CUresult second = load_module(driver, call, image, &ignored_ms);
+    loaded->second_result = (int32_t)second;
+    /* A load that missed compiled nothing, as it may not: the 0 that it leaves witnesses no hit. */
+    loaded->has_wall_ms = means_compiled(load, second);
+    loaded->wall_ms = loaded->has_wall_ms ? wall_time(call) : 0;
     return take_log(call, arena, loaded, err);
 }
 

@@ -159,6 +159,8 @@ static void test_compile_and_prove(void **state)
     send_to(&served, &order, other);
     receive(&served, PJ_WIRE_LOADED, &answer);
     assert_string_equal(answer.loaded.result_name, "CUDA_ERROR_JIT_COMPILATION_DISABLED");
+    assert_int_equal(answer.loaded.second_result, 223);
+    assert_int_equal(answer.loaded.has_wall_ms, 0); /* a miss has no wall time of a hit */
     expect_end(&served, "");
 }
 
