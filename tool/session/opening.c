@@ -6,6 +6,7 @@
 #include <poll.h>
 
 #include "base/text.h"
+#include "session/doctor.h"
 #include "session/outcome.h"
 
 static void on_wait(void *context, long pid)
@@ -55,6 +56,16 @@ static int open_store(struct pj_session *session, struct pj_lock_wait *wait, str
         .at_point = session->options->at_point ? at_point : NULL,
     };
     return pj_store_open(&options, &session->store, err);
+}
+
+int pj_opening_check(const struct pj_session *session, struct pj_error **err)
+{
+    PJ_CLEANUP_FINDING_LIST struct pj_finding_list findings = {0};
+    int r = pj_doctor_findings(&session->root, session->location.path, session->location.limit_bytes,
+                               session->options->driver, PJ_DOCTOR_CACHE, &findings, err);
+    if (r == 0)
+        r = pj_doctor_refuse(&findings, err);
+    return r;
 }
 
 int pj_opening_take_store(struct pj_session *session, bool *ret_waited, struct pj_error **err)

@@ -5,6 +5,10 @@
 
 #include "session/session.h"
 
+/** Refuses, before anything is written or started, where warming would be useless: what `doctor` finds to be
+ * an error about the cache. */
+int pj_opening_check(const struct pj_session *session, struct pj_error **err);
+
 /** Takes the run lock into session->store. *ret_waited: another run had it first, and may have done the work.
  */
 int pj_opening_take_store(struct pj_session *session, bool *ret_waited, struct pj_error **err);

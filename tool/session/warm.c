@@ -48,7 +48,9 @@ int pj_warm(const struct pj_options *options, struct pj_result **ret_result, str
     if (r < 0)
         return r;
     if (!nothing_to_do) {
-        r = pj_opening_take_store(session, &waited, err);
+        r = pj_opening_check(session, err);
+        if (r == 0)
+            r = pj_opening_take_store(session, &waited, err);
         if (r == 0 && waited)
             r = pj_session_reload_receipt(session, err); /* the other run may have done it all */
         if (r == 0 && waited)

@@ -232,6 +232,9 @@ class Access(harness.Case):
     def as_user(self):
         return {"user": self.NOBODY, "group": self.NOBODY, "extra_groups": []} if self.root else {}
 
+    def uid(self):
+        return self.NOBODY if self.root else os.geteuid()
+
     def test_not_writable(self):
         os.makedirs(self.cache, 0o755)
         os.chmod(self.cache, 0o555)
@@ -239,21 +242,20 @@ class Access(harness.Case):
         self.write("scenario", harness.ONE_GPU)
         result = self.run_and_expect(3, "warm", **self.as_user())
         self.assertEqual(result.output, "")
-        self.assertIn(f"cannot use the cache directory {self.cache}: ", result.errors)
+        self.assertIn(f"{self.cache}/index is missing, and user {self.uid()} may not write its directory", result.errors)
 
     def test_cannot_be_made(self):
         os.makedirs(self.path("closed"), 0o555)
         self.cache = self.path("closed/nv")
         self.write("scenario", harness.ONE_GPU)
         result = self.run_and_expect(3, "warm", **self.as_user())
-        self.assertIn(f"cannot use the cache directory {self.cache}", result.errors)
-        self.assertIn("Permission denied", result.errors)
+        self.assertIn(f"{self.cache} is missing, and user {self.uid()} may not write", result.errors)
 
     def test_is_a_file(self):
         self.write("nv", "")
         self.write("scenario", harness.ONE_GPU)
         result = self.run_and_expect(3, "warm")
-        self.assertIn("Not a directory", result.errors)
+        self.assertIn("it is no directory; move", result.errors)
         self.assertEqual(self.read("nv"), "")
 
     def test_another_users_index(self):
