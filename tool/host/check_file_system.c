@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "host/check.h"
 
-#define NONE_LEFT_BYTES 4096 /* not even an index fits; what a run needs is known only later */
+#define NONE_LEFT_BYTES (UINT64_C(1) << 20)
 #define LOW_BYTES       (UINT64_C(64) << 20)
 #define LOW_INODES      UINT64_C(1000)
 

@@ -233,7 +233,7 @@ static const struct pj_finding_info table[PJ_FINDING_COUNT] = {
          "stays.",
          "mount a volume there, or warm while the image is built", NULL, NULL},
     [PJ_FINDING_SPACE_NONE] =
-        {"space-none", PJ_SEVERITY_ERROR, PJ_STOPS_WARM, PJ_SYMPTOM_EVERY_START, "the file system is full",
+        {"space-none", PJ_SEVERITY_ERROR, 0, PJ_SYMPTOM_EVERY_START, "the file system is full",
          "What cannot be written is not kept, without a word. Quotas cannot be seen here.",
          "make room on the file system of {subject}, or set CUDA_CACHE_PATH to another one", NULL, "CACHE"},
     [PJ_FINDING_SPACE_LOW] =
