@@ -129,14 +129,15 @@ static void unlink_worker(struct pj_pool *pool, struct pj_worker *worker)
 }
 
 /* Waits for a process that was killed or has closed its socket; false where it does not go (stuck in the
- * kernel). */
+ * kernel). In a program that ignores SIGCHLD the kernel reaps it: then it is gone, but *ret_status stays as
+ * it is. */
 static bool reap(pid_t pid, double patience_ms, int *ret_status)
 {
     double until = pj_clock_ms() + patience_ms;
     for (;;) {
         pid_t got = waitpid(pid, ret_status, WNOHANG);
-        if (got == pid || (got < 0 && errno != EINTR))
-            return got == pid;
+        if (got == pid || (got < 0 && errno == ECHILD))
+            return true;
         if (pj_clock_ms() > until)
             return false;
         struct timespec pause = {.tv_nsec = 500 * 1000};
@@ -144,7 +145,7 @@ static bool reap(pid_t pid, double patience_ms, int *ret_status)
     }
 }
 
-enum { REAP_PATIENCE_MS = 2000 };
+enum { REAP_PATIENCE_MS = 2000, STATUS_UNKNOWN = -1 };
 
 /* The kernel takes its time to take a CUDA process down: it is reaped later, so that nobody waits for it. */
 void pj_pool_stop(struct pj_pool *pool, struct pj_worker *worker)
@@ -183,7 +184,7 @@ static bool oom_kill_happened(struct pj_pool *pool)
 static void bury(struct pj_pool *pool, struct pj_worker *worker, enum pj_death_cause cause, const char *why,
                  struct pj_event *event)
 {
-    int status = 0;
+    int status = STATUS_UNKNOWN;
     if (cause != PJ_DEATH_CRASHED)
         (void)kill(worker->pid, SIGKILL);
     bool reaped = reap(worker->pid, REAP_PATIENCE_MS, &status);
@@ -193,9 +194,10 @@ static void bury(struct pj_pool *pool, struct pj_worker *worker, enum pj_death_c
         reaped = reap(worker->pid, REAP_PATIENCE_MS, &status);
     }
     struct pj_death death = {.cause = cause, .busy = worker->busy, .job = worker->job};
-    if (reaped && WIFSIGNALED(status))
+    bool known = reaped && status != STATUS_UNKNOWN;
+    if (known && WIFSIGNALED(status))
         death.signal = WTERMSIG(status);
-    else if (reaped && WIFEXITED(status))
+    else if (known && WIFEXITED(status))
         death.status = WEXITSTATUS(status);
     if (cause == PJ_DEATH_CRASHED && death.signal == SIGKILL && oom_kill_happened(pool))
         death.cause = PJ_DEATH_OUT_OF_MEMORY;
@@ -210,8 +212,10 @@ static void bury(struct pj_pool *pool, struct pj_worker *worker, enum pj_death_c
     else if (death.signal)
         (void)snprintf(death.text, sizeof death.text, "killed by signal %d (%s)", death.signal,
                        strsignal(death.signal));
-    else
+    else if (known)
         (void)snprintf(death.text, sizeof death.text, "exited with status %d", death.status);
+    else
+        (void)snprintf(death.text, sizeof death.text, "gone, and how it ended is not known");
     unlink_worker(pool, worker);
     worker->reaped = reaped;
     worker->next = pool->buried;

@@ -351,6 +351,28 @@ static void test_many(void **state)
     finish(pool, descriptors);
 }
 
+/* A program may ignore SIGCHLD: its children are gone without anybody having heard how. */
+static void test_ignored_children(void **state)
+{
+    (void)state;
+    size_t descriptors = count_descriptors();
+    struct pj_event event;
+    (void)signal(SIGCHLD, SIG_IGN);
+    struct pj_pool *pool = make_pool(10000, NULL, -1);
+    (void)start(pool, "exits", NULL);
+    event = wait_for(pool, PJ_EVENT_DIED);
+    expect_death(&event, &(struct death){"", PJ_DEATH_CRASHED, 0, 0, "gone, and how it ended is not known"});
+    struct pj_worker *worker = start(pool, "good", NULL);
+    (void)wait_for(pool, PJ_EVENT_STARTED);
+    pj_pool_stop(pool, worker);
+    double end = pj_clock_ms() + 10000;
+    while (count_descriptors() > descriptors && pj_clock_ms() < end)
+        assert_int_equal(pj_pool_wait(pool, pj_clock_ms() + 5, &event, NULL), 0);
+    assert_int_equal(count_descriptors(), descriptors); /* not kept until the pool ends */
+    finish(pool, descriptors);
+    (void)signal(SIGCHLD, SIG_DFL);
+}
+
 /* A caller without standard input and output: the worker has all four descriptors all the same. */
 static void test_closed_standard_descriptors(void **state)
 {
@@ -380,19 +402,13 @@ static void test_closed_standard_descriptors(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_good_worker),
-        cmocka_unit_test(test_deaths),
-        cmocka_unit_test(test_deaths_in_load),
-        cmocka_unit_test(test_second_answers),
-        cmocka_unit_test(test_start_deadline),
-        cmocka_unit_test(test_load_deadline),
-        cmocka_unit_test(test_out_of_memory),
-        cmocka_unit_test(test_interrupt),
-        cmocka_unit_test(test_deaf_worker),
-        cmocka_unit_test(test_load_after_death),
-        cmocka_unit_test(test_no_program),
-        cmocka_unit_test(test_many),
-        cmocka_unit_test(test_closed_standard_descriptors),
+        cmocka_unit_test(test_good_worker),      cmocka_unit_test(test_deaths),
+        cmocka_unit_test(test_deaths_in_load),   cmocka_unit_test(test_second_answers),
+        cmocka_unit_test(test_start_deadline),   cmocka_unit_test(test_load_deadline),
+        cmocka_unit_test(test_out_of_memory),    cmocka_unit_test(test_interrupt),
+        cmocka_unit_test(test_deaf_worker),      cmocka_unit_test(test_load_after_death),
+        cmocka_unit_test(test_no_program),       cmocka_unit_test(test_many),
+        cmocka_unit_test(test_ignored_children), cmocka_unit_test(test_closed_standard_descriptors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
