@@ -206,11 +206,12 @@ const char *pj_image_kind_cure(enum pj_image_kind kind)
     case PJ_IMAGE_HOST_ELF:
     case PJ_IMAGE_FATBIN:
     case PJ_IMAGE_ARCHIVE:
-        return "name it under `binary:`";
+        return "extract its PTX (cuobjdump -xptx all FILE) and name that";
     case PJ_IMAGE_LTOIR:
-        return "name it under `link:` with `linker: nvjitlink`";
+        return "LTO-IR is linked and never loaded as it is: name the PTX that the program loads, or leave it "
+               "out";
     case PJ_IMAGE_SOURCE:
-        return "name it under `source:`";
+        return "compile it to PTX (nvcc -ptx FILE) and name that";
     case PJ_IMAGE_UNKNOWN_TEXT:
         return "PTX starts with .version: check that this is the file you mean";
     case PJ_IMAGE_UNKNOWN:

@@ -90,11 +90,12 @@ static void test_cures(void **state)
         {PJ_IMAGE_CUBIN,
          "a cubin is never compiled by the driver, so there is nothing to warm: name the PTX that "
          "it was made from, or leave it out"},
-        {PJ_IMAGE_HOST_ELF, "name it under `binary:`"},
-        {PJ_IMAGE_FATBIN, "name it under `binary:`"},
-        {PJ_IMAGE_LTOIR, "name it under `link:` with `linker: nvjitlink`"},
-        {PJ_IMAGE_ARCHIVE, "name it under `binary:`"},
-        {PJ_IMAGE_SOURCE, "name it under `source:`"},
+        {PJ_IMAGE_HOST_ELF, "extract its PTX (cuobjdump -xptx all FILE) and name that"},
+        {PJ_IMAGE_FATBIN, "extract its PTX (cuobjdump -xptx all FILE) and name that"},
+        {PJ_IMAGE_LTOIR,
+         "LTO-IR is linked and never loaded as it is: name the PTX that the program loads, or leave it out"},
+        {PJ_IMAGE_ARCHIVE, "extract its PTX (cuobjdump -xptx all FILE) and name that"},
+        {PJ_IMAGE_SOURCE, "compile it to PTX (nvcc -ptx FILE) and name that"},
         {PJ_IMAGE_UNKNOWN_TEXT, "PTX starts with .version: check that this is the file you mean"},
         {PJ_IMAGE_UNKNOWN, "check that this is the file you mean"},
     };

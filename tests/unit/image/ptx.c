@@ -47,9 +47,11 @@ static void test_bytes(void **state)
          "byte-order mark",
          sizeof("\xef\xbb\xbf" HEAD BODY) - 1},
         {BYTES("\x50\xed\x55\xba\x01"), "not-ptx", 0,
-         "this is a fatbin (a container of PTX and cubins), not PTX: name it under `binary:`", 5},
+         "this is a fatbin (a container of PTX and cubins), not PTX: extract its PTX (cuobjdump -xptx all "
+         "FILE) and name that",
+         5},
         {BYTES("__global__ void k(){}"), "not-ptx", 0,
-         "this is source text (CUDA C++), not PTX: name it under `source:`", 21},
+         "this is source text (CUDA C++), not PTX: compile it to PTX (nvcc -ptx FILE) and name that", 21},
         {BYTES("/* " HEAD), "not-ptx", 0,
          "this is text without a PTX header, not PTX: PTX starts with .version: check that this is the file "
          "you "
