@@ -118,14 +118,16 @@ static long find_holder(const struct pj_store *store)
 
 static int say_busy(const struct pj_store *store, long pid, struct pj_error **err)
 {
-    char waited[PJ_DURATION_TEXT], holder[32] = "another prejit";
+    char waited[PJ_DURATION_TEXT], ended[64] = "now", holder[32] = "another prejit";
     if (pid > 0)
         (void)snprintf(holder, sizeof holder, "process %ld", pid);
-    (void)pj_text_from_ms(store->options.lock_wait_ms, waited);
-    return pj_error_set(err, PJ_ERROR_BUSY,
-                        "cannot lock the cache %s: %s works on it and did not end within %s; wait for it, or "
-                        "wait longer with --wait",
-                        store->path, holder, waited);
+    if (store->options.lock_wait_ms > 0)
+        (void)snprintf(ended, sizeof ended, "and did not end within %s",
+                       pj_text_from_ms(store->options.lock_wait_ms, waited));
+    return pj_error_set(
+        err, PJ_ERROR_BUSY,
+        "cannot lock the cache %s: %s works on it %s; wait for it, or wait longer with --wait", store->path,
+        holder, ended);
 }
 
 /* Runs take seconds to minutes, so polling is good enough, and nobody starves for long. */
