@@ -37,9 +37,10 @@ static int show_help(void)
         if (!pj_commands[i]->hidden)
             pj_buffer_printf(&text, "  %-8s %s\n", pj_commands[i]->name, pj_commands[i]->summary);
     }
-    pj_buffer_puts(&text, "\n  prejit COMMAND --help    the options of a command\n"
-                          "  prejit --help manifest   what a manifest holds\n"
-                          "  prejit --version\n");
+    pj_buffer_puts(&text,
+                   "\n  prejit COMMAND --help    the options of a command (also: prejit --help COMMAND)\n"
+                   "  prejit --help manifest   what a manifest holds\n"
+                   "  prejit --version\n");
     return show(&text);
 }
 
@@ -80,6 +81,42 @@ static int unknown_command(const char *name)
     return 2;
 }
 
+static const struct pj_command *find_command(const char *name)
+{
+    for (size_t i = 0; pj_commands[i]; i++) {
+        if (strcmp(pj_commands[i]->name, name) == 0)
+            return pj_commands[i];
+    }
+    return NULL;
+}
+
+static int extra_word(const char *given, const char *extra)
+{
+    PJ_CLEANUP_BUFFER struct pj_buffer text = {0};
+    pj_buffer_printf(&text, "%s takes no further argument, '", given);
+    pj_text_escape(&text, extra, strlen(extra));
+    pj_buffer_puts(&text, "' is one");
+    pj_cli_complain(pj_buffer_text(&text));
+    return 2;
+}
+
+/* `prejit --help [TOPIC]`: a topic is a command, or `manifest`. */
+static int help(int count, char **arguments)
+{
+    if (count == 2)
+        return show_help();
+    if (count > 3)
+        return extra_word(arguments[1], arguments[3]);
+    const char *topic = arguments[2];
+    if (strcmp(topic, "manifest") == 0)
+        return show_manifest_help();
+    const struct pj_command *command = find_command(topic);
+    if (!command || command->hidden)
+        return unknown_command(topic);
+    char *words[] = {arguments[2], (char[]){"--help"}, NULL};
+    return command->run(command, 2, words);
+}
+
 /* Whoever started the program may have closed standard descriptors, whose numbers the next open would take,
  * and may ignore SIGCHLD, which would hide how workers end. What is put in place gives errors to whoever uses
  * it, as a closed descriptor does. */
@@ -104,12 +141,9 @@ int main(int count, char **arguments)
     }
     const char *name = arguments[1];
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0)
-        return count > 2 && strcmp(arguments[2], "manifest") == 0 ? show_manifest_help() : show_help();
+        return help(count, arguments);
     if (strcmp(name, "--version") == 0)
-        return show_version();
-    for (size_t i = 0; pj_commands[i]; i++) {
-        if (strcmp(pj_commands[i]->name, name) == 0)
-            return pj_commands[i]->run(pj_commands[i], count - 1, arguments + 1);
-    }
-    return unknown_command(name);
+        return count > 2 ? extra_word(name, arguments[2]) : show_version();
+    const struct pj_command *command = find_command(name);
+    return command ? command->run(command, count - 1, arguments + 1) : unknown_command(name);
 }

@@ -51,7 +51,9 @@ static int apply_driver(struct pj_cli_options *options, const char *value, struc
 
 static int apply_target(struct pj_cli_options *options, const char *value, struct pj_error **err)
 {
-    (void)err;
+    if (strchr(value, ','))
+        return pj_error_set(err, PJ_ERROR_USAGE,
+                            "-t %s: it is one target; give -t once for each, as in -t sm_80 -t sm_90", value);
     options->targets[options->run.target_count++] = value;
     return 0;
 }
@@ -177,8 +179,9 @@ static int apply_help(struct pj_cli_options *options, const char *value, struct 
 }
 
 static const struct option_info option_table[] = {
-    {"cache", 0, "DIR", ALL, "the compute cache (else the manifest's, else the driver's own rule)",
+    {"cache", 0, "DIR", RUNS | DOCTOR, "the compute cache (else the manifest's, else the driver's own rule)",
      apply_cache},
+    {"cache", 0, "DIR", CACHE, "the compute cache (else the driver's own rule)", apply_cache},
     {"driver", 0, "PATH", RUNS | DOCTOR, "another libcuda.so.1 (or PREJIT_DRIVER)", apply_driver},
     {"target", 't', "ARCH", RUNS,
      "native, sm_90, sm_80..sm_90, hopper, all: instead of the manifest's; repeatable", apply_target},
@@ -197,9 +200,11 @@ static const struct option_info option_table[] = {
      apply_env_file},
     {"pid", 0, "PID", DOCTOR, "does this running process read it", apply_pid},
     {"no-driver", 0, NULL, DOCTOR, "do not start the driver to hear what it says", apply_no_driver},
-    {"no-receipt", 0, NULL, RUNS, "neither read nor write the receipt", apply_no_receipt},
-    {"quiet", 'q', NULL, RUNS, "the last line only", apply_quiet},
+    {"no-receipt", 0, NULL, WARM, "neither read nor write the receipt", apply_no_receipt},
+    {"no-receipt", 0, NULL, VERIFY | PLAN, "do not read the receipt", apply_no_receipt},
+    {"quiet", 'q', NULL, RUNS | DOCTOR, "the last line only", apply_quiet},
     {"verbose", 'v', NULL, RUNS, "every job, with entries and witnesses", apply_verbose},
+    {"verbose", 'v', NULL, DOCTOR, "each finding with the reason behind it", apply_verbose},
     {"help", 'h', NULL, ALL, "this text", apply_help},
 };
 

@@ -40,10 +40,22 @@ int pj_cli_show(const char *text, size_t size)
     return 1;
 }
 
+/* "FILE:LINE: …", "FILE:LINE:COLUMN: …": editors find the place only where the file's name comes first. */
+static bool starts_with_position(const char *message)
+{
+    static const char digits[] = "0123456789";
+    const char *end = strstr(message, ": ");
+    size_t length = end ? (size_t)(end - message) : 0;
+    size_t at = length;
+    while (at > 0 && strchr(digits, message[at - 1]))
+        at--;
+    return at < length && at > 1 && message[at - 1] == ':' && !memchr(message, '\n', length);
+}
+
 void pj_cli_complain(const char *message)
 {
     PJ_CLEANUP_BUFFER struct pj_buffer text = {0};
-    pj_buffer_printf(&text, "prejit: %s\n", message);
+    pj_buffer_printf(&text, "%s%s\n", starts_with_position(message) ? "" : "prejit: ", message);
     if (text.failed)
         (void)pj_cli_write(STDERR_FILENO, message, strlen(message));
     else

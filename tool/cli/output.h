@@ -14,7 +14,7 @@ bool pj_cli_write(int fd, const char *text, size_t size);
  * after a complaint where it could not. */
 int pj_cli_show(const char *text, size_t size);
 
-/** "prejit: " and the message to standard error. */
+/** The message to standard error, "prejit: " before it unless it starts with a place in a file. */
 void pj_cli_complain(const char *message);
 
 #endif

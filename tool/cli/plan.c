@@ -14,6 +14,7 @@ const struct pj_command pj_command_plan = {
     .takes_manifest = true,
     .summary = "show the jobs, what is wrong with them, and their entries; needs no GPU",
     .description = "Reads the manifest and every module, and shows which jobs `warm` would do.\n"
-                   "Exit status: 0; 1 a module cannot run on a target that was named; 2 usage or manifest.",
+                   "Exit status: 0; 1 a file is rejected, or a module cannot run on a target that was\n"
+                   "named; 2 usage or manifest.",
     .run = run,
 };
