@@ -7,6 +7,7 @@
 
 #include "arch/isa.h"
 #include "base/buffer.h"
+#include "base/text.h"
 #include "job/plan_private.h"
 
 /* Is module `name` asked for by `wanted`: the name itself, or the part before '/' that a glob's modules
@@ -26,6 +27,28 @@ bool pj_plan_selects(const struct pj_plan_selection *selection, const struct pj_
     return selection->module_count == 0;
 }
 
+/* The module that was meant, else which ones there are. */
+static int refuse_name(const struct pj_manifest *manifest, const char *wanted, struct pj_error **err)
+{
+    enum { SHOWN = 5 };
+    PJ_CLEANUP_BUFFER struct pj_buffer text = {0};
+    PJ_CLEANUP_FREE const char **names = calloc(manifest->module_count + 1, sizeof *names);
+    if (!names)
+        return pj_error_no_memory(err);
+    for (size_t i = 0; i < manifest->module_count; i++)
+        names[i] = manifest->modules[i].name;
+    const char *meant = pj_text_suggest(wanted, names, manifest->module_count);
+    pj_buffer_printf(&text, "-m %s: %s has no module of that name", wanted, pj_plan_manifest_name(manifest));
+    if (meant)
+        pj_buffer_printf(&text, "; did you mean '%s'?", meant);
+    for (size_t i = 0; !meant && i < manifest->module_count && i < SHOWN; i++)
+        pj_buffer_printf(&text, "%s%s", i == 0 ? "; it has " : ", ", names[i]);
+    if (!meant && manifest->module_count > SHOWN)
+        pj_buffer_printf(&text, " and %zu more", manifest->module_count - SHOWN);
+    int r = pj_buffer_check(&text, err);
+    return r < 0 ? r : pj_error_set(err, PJ_ERROR_USAGE, "%s", pj_buffer_text(&text));
+}
+
 /* A name given with -m that selects nothing is a mistake, never an empty run. */
 static int check_names(const struct pj_manifest *manifest, const struct pj_plan_selection *selection,
                        struct pj_error **err)
@@ -35,8 +58,7 @@ static int check_names(const struct pj_manifest *manifest, const struct pj_plan_
         for (size_t i = 0; i < manifest->module_count && !found; i++)
             found = names_module(selection->modules[k], manifest->modules[i].name);
         if (!found)
-            return pj_error_set(err, PJ_ERROR_USAGE, "-m %s: %s has no module of that name",
-                                selection->modules[k], manifest->name);
+            return refuse_name(manifest, selection->modules[k], err);
     }
     return 0;
 }
@@ -109,8 +131,11 @@ static int judge_module(struct pj_plan *plan, const struct pj_module *module,
         pj_sha256_hex(&image->sha256, found);
         job->fate = PJ_JOB_REJECTED;
         job->reason_code = "sha256-mismatch";
-        job->reason = pj_arena_printf(&plan->arena, "%s has SHA-256 %s, the manifest pins %s", image->path,
-                                      found, wanted);
+        job->reason =
+            pj_arena_printf(&plan->arena,
+                            "%s has SHA-256 %s, the manifest pins %s: update sha256 at %s:%zu, or restore "
+                            "the file",
+                            image->path, found, wanted, pj_plan_manifest_name(plan->manifest), module->line);
         return job->reason ? 0 : pj_error_no_memory(err);
     }
     size_t missing = pj_ptx_missing_kernel(&image->ptx, module->kernels, module->kernel_count);

@@ -10,6 +10,20 @@
 
 #define IMAGE_MAX_BYTES (UINT64_C(1) << 30)
 
+const char *pj_plan_manifest_name(const struct pj_manifest *manifest)
+{
+    return strcmp(manifest->name, "-") == 0 ? "<stdin>" : manifest->name;
+}
+
+/* What is wrong with a file is said of the file: a glob's modules do not show which one it is. */
+static int name_file(struct pj_plan *plan, struct pj_plan_image *image, struct pj_error **err)
+{
+    if (pj_ptx_usable(image->finding.code))
+        return 0;
+    image->finding.message = pj_arena_printf(&plan->arena, "%s: %s", image->path, image->finding.message);
+    return image->finding.message ? 0 : pj_error_no_memory(err);
+}
+
 static int read_image(struct pj_plan *plan, struct pj_plan_image *image, struct pj_buffer *bytes,
                       struct pj_error **err)
 {
@@ -24,7 +38,8 @@ static int read_image(struct pj_plan *plan, struct pj_plan_image *image, struct 
     const char *text = pj_buffer_text(bytes);
     image->size_bytes = bytes->size;
     pj_sha256_of(text, bytes->size, &image->sha256);
-    return pj_ptx_read(text, bytes->size, &plan->arena, &image->ptx, &image->finding, err);
+    r = pj_ptx_read(text, bytes->size, &plan->arena, &image->ptx, &image->finding, err);
+    return r < 0 ? r : name_file(plan, image, err);
 }
 
 /* An image that cannot be read: a fault of the manifest where the module is required, else a rejected job. */
@@ -34,8 +49,9 @@ static int cannot_read(struct pj_plan *plan, const struct pj_module *module, str
     if (problem->code == PJ_ERROR_NO_MEMORY)
         return pj_error_no_memory(err);
     if (module->required) {
-        pj_buffer_printf(faults, "%s%s:%zu: module '%s': %s", faults->size ? "\n" : "", plan->manifest->name,
-                         module->line, module->name, pj_error_message(problem));
+        pj_buffer_printf(faults, "%s%s:%zu: module '%s': %s", faults->size ? "\n" : "",
+                         pj_plan_manifest_name(plan->manifest), module->line, module->name,
+                         pj_error_message(problem));
         return pj_buffer_check(faults, err);
     }
     image->finding.code = PJ_PTX_NOT_PTX;

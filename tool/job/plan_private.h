@@ -6,6 +6,9 @@
 #include "base/buffer.h"
 #include "job/plan.h"
 
+/** How messages call the manifest. */
+const char *pj_plan_manifest_name(const struct pj_manifest *manifest);
+
 /** Fills plan->images and plan->module_images for the selected modules. */
 int pj_plan_read_images(struct pj_plan *plan, const bool *selected, struct pj_error **err);
 

@@ -137,9 +137,16 @@ static void test_rejected(void **state)
                    folder.path);
     assert_string_equal(plan_case.plan->jobs[1].reason, message);
     pj_sha256_hex(&plan_case.plan->jobs[2].image->sha256, found);
-    (void)snprintf(message, sizeof message, "%s/80.ptx has SHA-256 %s, the manifest pins %064d", folder.path,
-                   found, 0);
+    (void)snprintf(
+        message, sizeof message,
+        "%s/80.ptx has SHA-256 %s, the manifest pins %064d: update sha256 at m.yaml:5, or restore the file",
+        folder.path, found, 0);
     assert_string_equal(plan_case.plan->jobs[2].reason, message);
+    (void)snprintf(message, sizeof message,
+                   "%s/text.ptx: this is text without a PTX header, not PTX: PTX starts with .version: check "
+                   "that this is the file you mean",
+                   folder.path);
+    assert_string_equal(plan_case.plan->jobs[0].reason, message);
 }
 
 static void test_joined(void **state)
@@ -195,7 +202,10 @@ static void test_selection(void **state)
     none.modules[0] = "g/";
     struct pj_error *err = NULL;
     expect_error(plan_case_read(&none, &err), &err, PJ_ERROR_USAGE,
-                 "-m g/: m.yaml has no module of that name");
+                 "-m g/: m.yaml has no module of that name; did you mean 'g/a'?");
+    none.modules[0] = "other";
+    expect_error(plan_case_read(&none, &err), &err, PJ_ERROR_USAGE,
+                 "-m other: m.yaml has no module of that name; it has a, ab, g/a, g/b");
 }
 
 static void test_unreadable(void **state)
