@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of jobs for people, with what failed and why below it. */
+/* The table of jobs for people, with what programs must know below it. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/text.h"
 #include "report/column.h"
+#include "report/detail.h"
 #include "report/phrase.h"
 #include "report/render.h"
 #include "report/trouble.h"
 
-/* Without -v: lines of the table, jobs explained below it. Always: lines of one log, bytes of one line. */
-enum { ROWS_MAX = 40, DETAILS_MAX = 20, LOG_LINES_MAX = 20, LOG_LINE_BYTES = 400 };
+/* Lines of the table without -v. */
+enum { ROWS_MAX = 40 };
 
 static bool put_text(struct pj_cell *cell, const char *text)
 {
@@ -165,7 +166,8 @@ static void hide(struct choice *choice, const struct pj_report_job *job, bool tr
 static int choose(const struct pj_report *report, bool verbose, struct choice *ret_choice,
                   struct pj_error **err)
 {
-    bool all = verbose || report->job_count <= ROWS_MAX;
+    /* Where there was nothing to do the answer says it all. */
+    bool all = verbose || (report->job_count <= ROWS_MAX && !report->nothing_to_do);
     size_t maximum = all ? report->job_count : ROWS_MAX;
     struct choice choice = {.rows = calloc(maximum + 1, sizeof *choice.rows)};
     if (!choice.rows)
@@ -182,10 +184,13 @@ static int choose(const struct pj_report *report, bool verbose, struct choice *r
     return 0;
 }
 
-/* "... 900 more proven, 60 more skipped (-v shows all)" */
-static void put_hidden(const struct choice *choice, struct pj_buffer *buffer)
+/* "... 900 more proven, 60 more skipped (-v shows all)"; "60 proven (-v lists them)" where no job has a line.
+ */
+static void put_hidden(const struct pj_report *report, const struct choice *choice, struct pj_buffer *buffer)
 {
-    bool some = false;
+    bool some = false, none_shown = choice->row_count == 0;
+    if (none_shown && report->nothing_to_do)
+        return;
     if (choice->hidden_trouble > 0) {
         pj_buffer_printf(buffer, "... %zu more in trouble", choice->hidden_trouble);
         some = true;
@@ -194,100 +199,30 @@ static void put_hidden(const struct choice *choice, struct pj_buffer *buffer)
         if (choice->hidden[i] == 0)
             continue;
         const char *name = i == PJ_VERDICT_NONE ? "planned" : pj_verdict_name((enum pj_verdict)i);
-        pj_buffer_printf(buffer, "%s %zu more %s", some ? "," : "...", choice->hidden[i], name);
+        const char *before = some ? ", " : none_shown ? "" : "... ";
+        pj_buffer_printf(buffer, "%s%zu %s%s", before, choice->hidden[i], none_shown ? "" : "more ", name);
         some = true;
     }
     if (some)
-        pj_buffer_puts(buffer, " (-v shows all)\n");
+        pj_buffer_puts(buffer, none_shown ? " (-v lists them)\n" : " (-v shows all)\n");
 }
 
-static size_t line_length(const char *text)
+/* Each part has a blank line before it, unless it is on top. */
+static void put_environment(const struct pj_report *report, size_t start, struct pj_buffer *buffer)
 {
-    return strcspn(text, "\n");
-}
-
-static void put_log(const char *log, struct pj_buffer *buffer)
-{
-    size_t size = strlen(log);
-    while (size > 0 && strchr(" \t\r\n", log[size - 1]))
-        size--;
-    const char *end = log + size;
-    size_t lines = 0, hidden = 0;
-    for (const char *line = log; line < end; lines++) {
-        size_t length = line_length(line);
-        if (line + length > end)
-            length = (size_t)(end - line);
-        size_t shown = length > 0 && line[length - 1] == '\r' ? length - 1 : length;
-        if (lines < LOG_LINES_MAX) {
-            pj_buffer_puts(buffer, shown > 0 ? "    " : "");
-            pj_phrase_cut(buffer, line, shown, LOG_LINE_BYTES);
-            pj_buffer_putc(buffer, '\n');
-        } else {
-            hidden++;
-        }
-        line += length + 1;
+    if (report->environment_count == 0)
+        return;
+    pj_buffer_puts(buffer, buffer->size > start ? "\n" : "");
+    pj_buffer_puts(buffer, "programs must have in their environment:\n");
+    for (size_t i = 0; i < report->environment_count; i++) {
+        pj_buffer_printf(buffer, "    %s=", report->environment[i].name);
+        pj_phrase_quote(buffer, report->environment[i].value);
+        pj_buffer_putc(buffer, '\n');
     }
-    if (hidden > 0) {
-        pj_buffer_puts(buffer, "    ... ");
-        pj_phrase_count(buffer, hidden, "more line", "more lines");
-        pj_buffer_puts(buffer, " (--format json has all)\n");
-    }
-}
-
-static bool has_detail(const struct pj_report *report, const struct pj_report_job *job, bool verbose)
-{
-    bool told = job->verdict == PJ_VERDICT_SKIPPED || verbose ||
-                pj_report_trouble(report, job) != PJ_TROUBLE_NONE || job->reason_code;
-    return told && (job->reason || job->log);
-}
-
-static void put_detail(const struct pj_report_job *job, struct pj_buffer *buffer)
-{
-    pj_buffer_putc(buffer, '\n');
-    pj_text_escape(buffer, job->module, strlen(job->module));
-    pj_buffer_printf(buffer, " %s", job->target);
-    if (job->verdict != PJ_VERDICT_NONE)
-        pj_buffer_printf(buffer, ": %s", pj_verdict_name(job->verdict));
-    if (job->reason) {
-        pj_buffer_puts(buffer, ": ");
-        pj_text_escape(buffer, job->reason, strlen(job->reason));
-    }
-    pj_buffer_putc(buffer, '\n');
-    if (job->log)
-        put_log(job->log, buffer);
-}
-
-static void put_details(const struct pj_report *report, const struct choice *choice, bool verbose,
-                        struct pj_buffer *buffer)
-{
-    size_t shown = 0, hidden = 0;
-    for (size_t i = 0; i < choice->row_count; i++) {
-        const struct pj_report_job *job = choice->rows[i];
-        if (!has_detail(report, job, verbose))
-            continue;
-        if (verbose || shown < DETAILS_MAX) {
-            put_detail(job, buffer);
-            shown++;
-        } else {
-            hidden++;
-        }
-    }
-    if (hidden > 0)
-        pj_buffer_printf(buffer, "\n... the reasons of %zu more (-v shows all)\n", hidden);
 }
 
 static void put_notes(const struct pj_report *report, size_t start, struct pj_buffer *buffer)
 {
-    /* A blank line before each part, but none on top. */
-    if (report->environment_count > 0) {
-        pj_buffer_puts(buffer, buffer->size > start ? "\n" : "");
-        pj_buffer_puts(buffer, "programs must have in their environment:\n");
-        for (size_t i = 0; i < report->environment_count; i++) {
-            pj_buffer_printf(buffer, "    %s=", report->environment[i].name);
-            pj_phrase_quote(buffer, report->environment[i].value);
-            pj_buffer_putc(buffer, '\n');
-        }
-    }
     if (report->note_count > 0 && buffer->size > start)
         pj_buffer_putc(buffer, '\n');
     for (size_t i = 0; i < report->note_count; i++) {
@@ -312,8 +247,12 @@ int pj_render_table(const struct pj_report *report, bool verbose, struct pj_buff
     result = pj_column_text(&table, verbose, buffer, err);
     if (result)
         return result;
-    put_hidden(&choice, buffer);
-    put_details(report, &choice, verbose, buffer);
+    put_hidden(report, &choice, buffer);
+    result = pj_report_details(report, choice.rows, choice.row_count, verbose, buffer, err);
+    if (result)
+        return result;
+    if (!report->nothing_to_do || verbose)
+        put_environment(report, start, buffer);
     put_notes(report, start, buffer);
     return pj_buffer_check(buffer, err);
 }

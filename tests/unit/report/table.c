@@ -96,7 +96,7 @@ static void forty_jobs_are_shown_in_full(void **state)
     assert_int_equal(count_lines(pj_buffer_text(&forty)), 41);
     report->job_count = 41;
     assert_int_equal(pj_render_table(report, false, &more, NULL), 0);
-    assert_string_equal(pj_buffer_text(&more), "... 41 more proven (-v shows all)\n");
+    assert_string_equal(pj_buffer_text(&more), "41 proven (-v lists them)\n");
     assert_int_equal(pj_render_table(report, true, &all, NULL), 0);
     assert_int_equal(count_lines(pj_buffer_text(&all)), 42);
 }
@@ -116,6 +116,123 @@ static void a_long_table_shows_what_needs_attention(void **state)
                  "... 998 more proven, 1 more skipped (-v shows all)\n");
 }
 
+static void nothing_to_do_needs_no_table(void **state)
+{
+    (void)state;
+    PJ_CLEANUP_ARENA struct pj_arena arena = {0};
+    PJ_CLEANUP_BUFFER struct pj_buffer verbose = {0};
+    struct pj_report *report = model_make(&arena, "warm");
+    assert_non_null(report);
+    report->nothing_to_do = true;
+    assert_table(report, false,
+                 "note: 2 stale entries of other driver builds (8.4 MB) were removed to make room\n");
+    report->note_count = 0;
+    assert_table(report, false, "");
+    assert_int_equal(pj_render_table(report, true, &verbose, NULL), 0);
+    assert_int_equal(count_lines(pj_buffer_text(&verbose)), 4 + 1 + 2);
+    report->jobs[1].slow = true;
+    report->jobs[1].reason = "a warm load took 1 ms, the manifest allows 0.5 ms";
+    assert_table(report, false,
+                 "MODULE  TARGET  VERDICT       COMPILE    WARM  SPEEDUP    SIZE\n"
+                 "m1      sm_90   proven, slow   312 ms  1.0 ms     312x  290 kB\n"
+                 "... 2 more proven (-v shows all)\n"
+                 "\n"
+                 "m1 sm_90: proven: a warm load took 1 ms, the manifest allows 0.5 ms\n");
+}
+
+static void equal_reasons_are_told_once(void **state)
+{
+    (void)state;
+    struct pj_report_job jobs[12];
+    for (size_t i = 0; i < 12; i++) {
+        jobs[i] = (struct pj_report_job){.module = i % 2 ? "b" : "a",
+                                         .target = "sm_90",
+                                         .verdict = PJ_VERDICT_REJECTED,
+                                         .reason = i % 2 ? "empty" : "cut short"};
+    }
+    PJ_CLEANUP_BUFFER struct pj_buffer buffer = {0};
+    struct pj_report report = {.command = "warm", .jobs = jobs, .job_count = 4};
+    jobs[1].target = "sm_80";
+    assert_int_equal(pj_render_table(&report, false, &buffer, NULL), 0);
+    assert_non_null(strstr(pj_buffer_text(&buffer), "rejected\n\n"
+                                                    "a sm_90, a sm_90: rejected: cut short\n"
+                                                    "b sm_80, b sm_90: rejected: empty\n"));
+    /* Another verdict or another log is another matter; what takes several lines stands apart. */
+    jobs[2].verdict = PJ_VERDICT_LOST;
+    jobs[3].log = "more\n";
+    pj_buffer_reset(&buffer);
+    assert_int_equal(pj_render_table(&report, false, &buffer, NULL), 0);
+    assert_non_null(strstr(pj_buffer_text(&buffer), "\n\na sm_90: rejected: cut short\n"
+                                                    "b sm_80: rejected: empty\n"
+                                                    "a sm_90: lost: cut short\n"
+                                                    "\n"
+                                                    "b sm_90: rejected: empty\n"
+                                                    "    more\n"));
+    for (size_t i = 0; i < 12; i++)
+        jobs[i] = jobs[0];
+    report.job_count = 12;
+    pj_buffer_reset(&buffer);
+    assert_int_equal(pj_render_table(&report, false, &buffer, NULL), 0);
+    assert_non_null(strstr(pj_buffer_text(&buffer),
+                           "\n\na sm_90, a sm_90, a sm_90, a sm_90, a sm_90, a sm_90, a sm_90, a sm_90 and 4 "
+                           "more: rejected: cut short\n"));
+}
+
+static void a_log_does_not_repeat_the_reason(void **state)
+{
+    (void)state;
+    struct pj_report_job job = {.module = "a",
+                                .target = "sm_90",
+                                .verdict = PJ_VERDICT_REJECTED,
+                                .reason = "CUDA_ERROR_INVALID_PTX: ptxas fatal",
+                                .log = "ptxas fatal\r\nsecond\n"};
+    const struct pj_report report = {.command = "warm", .jobs = &job, .job_count = 1};
+    assert_table(&report, false,
+                 "MODULE  TARGET  VERDICT\n"
+                 "a       sm_90   rejected\n"
+                 "\n"
+                 "a sm_90: rejected: CUDA_ERROR_INVALID_PTX: ptxas fatal\n"
+                 "    second\n");
+    job.log = "ptxas fatal\n\n";
+    assert_table(&report, false,
+                 "MODULE  TARGET  VERDICT\n"
+                 "a       sm_90   rejected\n"
+                 "\n"
+                 "a sm_90: rejected: CUDA_ERROR_INVALID_PTX: ptxas fatal\n");
+    job.log = "fatal, or so\n";
+    job.reason = "fatal";
+    assert_table(&report, false,
+                 "MODULE  TARGET  VERDICT\n"
+                 "a       sm_90   rejected\n"
+                 "\n"
+                 "a sm_90: rejected: fatal\n"
+                 "    fatal, or so\n");
+}
+
+static void a_crash_need_not_fail_the_run(void **state)
+{
+    (void)state;
+    struct pj_report_job jobs[2] = {{.module = "a",
+                                     .target = "sm_90",
+                                     .verdict = PJ_VERDICT_TIMED_OUT,
+                                     .reason = "gave up after 2.0 s (--timeout)",
+                                     .required = true},
+                                    {.module = "b",
+                                     .target = "sm_90",
+                                     .verdict = PJ_VERDICT_CRASHED,
+                                     .reason = "killed by signal 11 (Segmentation fault), twice"}};
+    const struct pj_report report = {.command = "warm", .jobs = jobs, .job_count = 2};
+    assert_table(&report, false,
+                 "MODULE  TARGET  VERDICT\n"
+                 "a       sm_90   timed-out\n"
+                 "b       sm_90   crashed\n"
+                 "\n"
+                 "a sm_90: timed-out: gave up after 2.0 s (--timeout)\n"
+                 "    to let the run succeed without it, give the module `required: false`\n"
+                 "\n"
+                 "b sm_90: crashed: killed by signal 11 (Segmentation fault), twice\n");
+}
+
 static void even_trouble_has_a_limit(void **state)
 {
     (void)state;
@@ -123,18 +240,20 @@ static void even_trouble_has_a_limit(void **state)
     PJ_CLEANUP_BUFFER struct pj_buffer buffer = {0};
     struct pj_report *report = model_proven(&arena, 100);
     assert_non_null(report);
+    char reasons[70][32];
     for (size_t i = 0; i < 70; i++) {
         report->jobs[i].verdict = PJ_VERDICT_MISSED;
-        report->jobs[i].reason = "entry deleted";
+        (void)snprintf(reasons[i], sizeof reasons[i], "reason %zu", i);
+        report->jobs[i].reason = reasons[i];
     }
     assert_int_equal(pj_render_table(report, false, &buffer, NULL), 0);
     const char *text = pj_buffer_text(&buffer);
     assert_non_null(
         strstr(text, "\n... 30 more in trouble, 30 more proven (-v shows all)\n\nm0 sm_90: missed"));
-    assert_non_null(strstr(text, "\nm19 sm_90: missed: entry deleted\n\n... the reasons of 20 more "
+    assert_non_null(strstr(text, "\nm19 sm_90: missed: reason 19\n\n... the reasons of 20 more "
                                  "(-v shows all)\n"));
-    /* header, 40 jobs, hidden, 20 reasons with a blank line each, blank, the rest */
-    assert_int_equal(count_lines(text), 1 + 40 + 1 + 40 + 2);
+    /* header, 40 jobs, hidden, blank, 20 reasons, blank, the rest */
+    assert_int_equal(count_lines(text), 1 + 40 + 1 + 1 + 20 + 2);
 }
 
 static void failures_are_explained_below(void **state)
@@ -203,6 +322,10 @@ int main(void)
         cmocka_unit_test(a_plan_shows_what_is_there),
         cmocka_unit_test(forty_jobs_are_shown_in_full),
         cmocka_unit_test(a_long_table_shows_what_needs_attention),
+        cmocka_unit_test(nothing_to_do_needs_no_table),
+        cmocka_unit_test(equal_reasons_are_told_once),
+        cmocka_unit_test(a_log_does_not_repeat_the_reason),
+        cmocka_unit_test(a_crash_need_not_fail_the_run),
         cmocka_unit_test(even_trouble_has_a_limit),
         cmocka_unit_test(failures_are_explained_below),
         cmocka_unit_test(long_logs_are_cut),
