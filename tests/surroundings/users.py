@@ -160,7 +160,7 @@ class Users(harness.Case):
                                          env=self.environment, capture_output=True, text=True, check=False)
                 self.assertEqual(process.returncode, 3, process)
                 self.assertIn(f"{home}/.nv", process.stderr)
-                self.assertIn("Permission denied", process.stderr)
+                self.assertIn("may not write", process.stderr)
 
     def test_cache_ls_and_plan_as_a_user(self):
         self.warm(0, "--user", str(USER))
@@ -228,7 +228,7 @@ class Users(harness.Case):
         result = self.run_program("warm", "--user", str(USER))
         self.assertNotEqual(result.status, 0)
         self.assertIn("a.ptx", result.errors)
-        self.assertIn("Permission denied", result.errors + result.output)
+        self.assertIn("may not write", result.errors + result.output)
 
     def test_a_worker_of_that_user_dies_with_its_parent(self):
         self.scenario("hang kernel=a\n")

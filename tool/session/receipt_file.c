@@ -4,11 +4,14 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/file.h"
+#include "cache/format.h"
 #include "session/result.h"
 
 enum { RECEIPT_MAX_BYTES = 256 << 20 };
@@ -21,27 +24,65 @@ static bool is_trusted(const struct stat *status)
            (status->st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
-int pj_receipt_load(const char *cache_path, struct pj_receipt **ret_receipt, struct pj_error **err)
+/* `name` in the open folder `.prejit`; *ret_receipt stays NULL where it is not there or not to be believed.
+ */
+static int read_receipt(int own, const char *name, struct pj_receipt **ret_receipt, struct pj_error **err)
 {
     PJ_CLEANUP_ERROR struct pj_error *problem = NULL;
     PJ_CLEANUP_BUFFER struct pj_buffer text = {0};
+    PJ_CLEANUP_CLOSE int fd = openat(own, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    struct stat status;
+    if (fd < 0 || fstat(fd, &status) != 0 || !S_ISREG(status.st_mode) || !is_trusted(&status))
+        return 0;
+    int r = pj_file_read_fd(fd, name, RECEIPT_MAX_BYTES, &text, &problem);
+    if (r == 0)
+        r = pj_receipt_read(pj_buffer_text(&text), text.size, ret_receipt, &problem);
+    return r == PJ_ERROR_NO_MEMORY ? pj_error_no_memory(err) : 0;
+}
+
+enum { ARCHIVE_NAME_TEXT = 40, ARCHIVES_MAX = 16 };
+
+/* Several manifests may fill one cache. The receipt of the last run is receipt.json; those of other requests
+ * stand beside it, so that each of them still has nothing to do. */
+static const char *archive_name(const char *request, char ret_name[ARCHIVE_NAME_TEXT])
+{
+    (void)snprintf(ret_name, ARCHIVE_NAME_TEXT, "receipt-%016" PRIx64 ".json",
+                   pj_fnv1a(PJ_FNV_START, request, strlen(request)));
+    return ret_name;
+}
+
+static bool is_for(const struct pj_receipt *receipt, const char *request)
+{
+    return receipt->selection && strcmp(receipt->selection, request) == 0;
+}
+
+int pj_receipt_load(const char *cache_path, const char *request, struct pj_receipt **ret_receipt,
+                    struct pj_error **err)
+{
+    PJ_CLEANUP_ERROR struct pj_error *problem = NULL;
     PJ_CLEANUP_CLOSE int cache = -1;
     PJ_CLEANUP_CLOSE int own = -1;
-    PJ_CLEANUP_CLOSE int fd = -1;
-    struct stat status;
+    struct pj_receipt *last = NULL, *archived = NULL;
+    char name[ARCHIVE_NAME_TEXT];
     *ret_receipt = NULL;
     if (pj_directory_open(AT_FDCWD, cache_path, true, &cache, &problem) < 0 ||
         pj_directory_open(cache, ".prejit", false, &own, &problem) < 0)
         return pj_error_code(problem) == PJ_ERROR_NO_MEMORY ? pj_error_no_memory(err) : 0;
-    fd = openat(own, "receipt.json", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    if (fd < 0 || fstat(fd, &status) != 0 || !S_ISREG(status.st_mode) || !is_trusted(&status))
-        return 0;
-    int r = pj_file_read_fd(fd, "receipt.json", RECEIPT_MAX_BYTES, &text, &problem);
-    if (r == 0)
-        r = pj_receipt_read(pj_buffer_text(&text), text.size, ret_receipt, &problem);
-    if (r == PJ_ERROR_NO_MEMORY)
-        return pj_error_no_memory(err);
-    return 0;
+    int r = read_receipt(own, "receipt.json", &last, err);
+    if (r == 0 && !(last && is_for(last, request)))
+        r = read_receipt(own, archive_name(request, name), &archived, err);
+    if (archived && is_for(archived, request)) {
+        pj_receipt_free(last);
+        last = archived;
+    } else {
+        pj_receipt_free(archived);
+    }
+    /* That of another request still tells the driver's stamp and the GPUs. */
+    if (r < 0)
+        pj_receipt_free(last);
+    else
+        *ret_receipt = last;
+    return r;
 }
 
 static int fill_jobs(struct pj_session *session, struct pj_receipt *receipt, struct pj_error **err)
@@ -74,10 +115,18 @@ static int fill_jobs(struct pj_session *session, struct pj_receipt *receipt, str
     return 0;
 }
 
-/* Temporary files of runs that were killed while they wrote; this run has the lock, so nobody else writes. */
-static void remove_leftovers(int own)
+static bool starts_with(const char *text, const char *prefix)
 {
-    static const char prefix[] = "receipt.json.";
+    return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+/* Temporary files of runs that were killed while they wrote go (this run has the lock, so nobody else
+ * writes), and the oldest archives beyond the number that is kept. */
+static void tidy(int own)
+{
+    size_t archives = 0;
+    char oldest[ARCHIVE_NAME_TEXT] = "";
+    struct timespec oldest_time = {0};
     int fd = openat(own, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *directory = fd < 0 ? NULL : fdopendir(fd);
     if (!directory) {
@@ -86,10 +135,34 @@ static void remove_leftovers(int own)
     }
     const struct dirent *item;
     while ((item = readdir(directory))) {
-        if (strncmp(item->d_name, prefix, sizeof prefix - 1) == 0)
+        struct stat status;
+        if (starts_with(item->d_name, "receipt.json.")) {
             (void)unlinkat(own, item->d_name, 0);
+        } else if (starts_with(item->d_name, "receipt-") && strlen(item->d_name) < sizeof oldest &&
+                   fstatat(own, item->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0) {
+            archives++;
+            if (oldest[0] == '\0' || status.st_mtim.tv_sec < oldest_time.tv_sec) {
+                (void)snprintf(oldest, sizeof oldest, "%s", item->d_name);
+                oldest_time = status.st_mtim;
+            }
+        }
     }
     (void)closedir(directory);
+    if (archives > ARCHIVES_MAX)
+        (void)unlinkat(own, oldest, 0);
+}
+
+/* The last run's receipt steps aside where it is another request's; ours has no archive any more. */
+static int make_place(int own, const char *request, struct pj_error **err)
+{
+    char name[ARCHIVE_NAME_TEXT];
+    struct pj_receipt *last = NULL;
+    int r = read_receipt(own, "receipt.json", &last, err);
+    if (r == 0 && last && last->selection && !is_for(last, request))
+        (void)renameat(own, "receipt.json", own, archive_name(last->selection, name));
+    pj_receipt_free(last);
+    (void)unlinkat(own, archive_name(request, name), 0);
+    return r;
 }
 
 int pj_receipt_save(struct pj_session *session, struct pj_error **err)
@@ -113,7 +186,9 @@ int pj_receipt_save(struct pj_session *session, struct pj_error **err)
     if (r == 0)
         r = pj_directory_open(pj_store_directory(session->store), ".prejit", false, &own, err);
     if (r == 0)
-        remove_leftovers(own);
+        tidy(own);
+    if (r == 0)
+        r = make_place(own, receipt.selection, err);
     if (r == 0)
         r = pj_file_replace(own, "receipt.json", pj_buffer_text(&text), text.size, 0644, err);
     return r < 0 ? pj_error_wrap(err, r, "writing the receipt of %s", session->location.path) : 0;

@@ -5,10 +5,12 @@
 
 #include "session/session.h"
 
-/** Reads `<cache>/.prejit/receipt.json`. *ret_receipt is NULL where there is none, where it is not readable,
- * or where it is to be ignored: not owned by this user or root, writable by others, a link, or not a receipt
- * of this version. Negative only for out of memory. */
-int pj_receipt_load(const char *cache_path, struct pj_receipt **ret_receipt, struct pj_error **err);
+/** Reads the receipt of `request` (pj_session.selection_text) in `<cache>/.prejit/`; where there is none,
+ * that of the last run, which still tells the driver's stamp. *ret_receipt is NULL where there is none at
+ * all, where it is not readable, or where it is to be ignored: not owned by this user or root, writable by
+ * others, a link, or not a receipt of this version. Negative only for out of memory. */
+int pj_receipt_load(const char *cache_path, const char *request, struct pj_receipt **ret_receipt,
+                    struct pj_error **err);
 
 /** Writes the receipt of a finished run: temporary file, fsync, rename. */
 int pj_receipt_save(struct pj_session *session, struct pj_error **err);

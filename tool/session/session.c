@@ -9,6 +9,7 @@
 
 #include "arch/target.h"
 #include "base/clock.h"
+#include "base/file.h"
 #include "session/identity.h"
 #include "session/machine.h"
 #include "session/outcome.h"
@@ -18,10 +19,16 @@ static int parse_selection(struct pj_session *session, struct pj_error **err)
 {
     const struct pj_options *options = session->options;
     PJ_CLEANUP_BUFFER struct pj_buffer text = {0};
+    PJ_CLEANUP_FREE char *manifest = NULL;
     struct pj_target_spec *targets =
         pj_arena_calloc(&session->arena, options->target_count + 1, sizeof *targets);
     if (!targets)
         return pj_error_no_memory(err);
+    bool is_stdin = strcmp(options->manifest, "-") == 0;
+    int named = is_stdin ? 0 : pj_path_absolute(options->manifest, &manifest, err);
+    if (named < 0)
+        return named;
+    pj_buffer_printf(&text, "manifest %s\n", is_stdin ? "-" : manifest);
     for (size_t i = 0; i < options->target_count; i++) {
         if (pj_target_parse(options->targets[i], &targets[i], err) < 0) {
             int r = pj_error_recode(err, PJ_ERROR_USAGE, 0);
@@ -78,7 +85,7 @@ int pj_session_reload_receipt(struct pj_session *session, struct pj_error **err)
     session->stamp = NULL;
     session->format = PJ_FORMAT_UNSEEN;
     session->machine = (struct pj_machine){0};
-    int r = pj_receipt_load(session->location.path, &session->receipt, err);
+    int r = pj_receipt_load(session->location.path, session->selection_text, &session->receipt, err);
     return r < 0 ? r : adopt_receipt(session, err);
 }
 

@@ -55,7 +55,7 @@ static int try_plan_and_carry(struct run *run, struct pj_error **err)
 static int try_receipt(struct run *run, struct pj_error **err)
 {
     struct pj_receipt *receipt = NULL;
-    int r = pj_receipt_load(run->session.location.path, &receipt, err);
+    int r = pj_receipt_load(run->session.location.path, run->session.selection_text, &receipt, err);
     assert_int_equal(receipt != NULL, r == 0);
     pj_receipt_free(receipt);
     return r;
