@@ -2,19 +2,95 @@
 /* Decides where the cache is and how large it may be, by the driver's own rule. */
 #include "cache/location.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"
 #include "base/memory.h"
-#include "base/text.h"
+#include "base/setting.h"
 
 /* The driver reads both settings as C's strtol does: blanks before the number, anything behind it, a word is
  * 0. Exactly 1 disables; 2, -1 and "true" do not [cache-model 39]. */
 static bool is_disabled(const char *value)
 {
     return value && strtol(value, NULL, 10) == 1;
+}
+
+/* A directory called `~` or `$HOME` is what nobody wants. */
+static int refuse_literal(const char *path, bool is_option, const char *home, struct pj_error **err)
+{
+    PJ_CLEANUP_FREE char *meant = pj_setting_written_out(path, home);
+    const char *written = meant ? meant : "/var/cache/nv";
+    if (is_option)
+        return pj_error_set(err, PJ_ERROR_USAGE,
+                            "--cache is \"%s\", which nobody expands: write the path out: --cache %s", path,
+                            written);
+    return pj_error_set(err, PJ_ERROR_ENVIRONMENT,
+                        "CUDA_CACHE_PATH is \"%s\", which nobody expands, so the driver makes a directory of "
+                        "that name: write the path out: CUDA_CACHE_PATH=%s",
+                        path, written);
+}
+
+static bool has_dots(const char *path)
+{
+    for (const char *at = path; (at = strstr(at, "/..")) != NULL; at++) {
+        if (at[3] == '/' || at[3] == '\0')
+            return true;
+    }
+    return false;
+}
+
+/* The longest beginning of `path` that is there, resolved; the rest begins at *ret_rest. NULL when memory is
+ * out. */
+static char *resolve_beginning(const char *path, const char **ret_rest)
+{
+    size_t length = strlen(path);
+    PJ_CLEANUP_FREE char *beginning = strdup(path);
+    while (beginning) {
+        char *real = realpath(length > 0 ? beginning : "/", NULL);
+        if (real)
+            *ret_rest = path + length;
+        if (real || errno == ENOMEM || length == 0)
+            return real;
+        do
+            beginning[--length] = '\0';
+        while (path[length] != '/');
+    }
+    return NULL;
+}
+
+/* "a/../b" resolved as far as it is there, since people copy what they are shown. What is not there yet stays
+ * as it is. */
+static int resolve_dots(char **path, struct pj_error **err)
+{
+    if (!has_dots(*path))
+        return 0;
+    const char *rest;
+    PJ_CLEANUP_FREE char *real = resolve_beginning(*path, &rest);
+    if (!real)
+        return pj_error_no_memory(err);
+    if (has_dots(rest))
+        return 0;
+    rest += *rest == '/';
+    char *resolved = *rest ? pj_path_join(real, rest) : PJ_STEAL(real);
+    if (!resolved)
+        return pj_error_no_memory(err);
+    free(*path);
+    *path = resolved;
+    return 0;
+}
+
+static int make_absolute(const char *path, char **ret_path, struct pj_error **err)
+{
+    PJ_CLEANUP_FREE char *absolute = NULL;
+    int r = pj_path_absolute(path, &absolute, err);
+    if (r == 0)
+        r = resolve_dots(&absolute, err);
+    if (r == 0)
+        *ret_path = PJ_STEAL(absolute);
+    return r;
 }
 
 static int find_path(const struct pj_cache_inputs *inputs, char **ret_path, enum pj_cache_source *ret_source,
@@ -38,9 +114,13 @@ static int find_path(const struct pj_cache_inputs *inputs, char **ret_path, enum
                             "CUDA_CACHE_PATH is set but empty, so the driver keeps no cache at all: set it "
                             "to a directory or unset it");
     }
+    bool may_be_literal =
+        source == PJ_CACHE_FROM_OPTION || (source == PJ_CACHE_FROM_ENVIRONMENT && !inputs->any_path);
+    if (path && may_be_literal && pj_setting_is_literal(path))
+        return refuse_literal(path, source == PJ_CACHE_FROM_OPTION, inputs->home, err);
     *ret_source = source;
     if (path)
-        return pj_path_absolute(path, ret_path, err);
+        return make_absolute(path, ret_path, err);
     if (!inputs->home || inputs->home[0] == '\0')
         return pj_error_set(err, PJ_ERROR_ENVIRONMENT,
                             "neither CUDA_CACHE_PATH nor HOME is set, so the driver keeps no cache at all: "
@@ -49,21 +129,7 @@ static int find_path(const struct pj_cache_inputs *inputs, char **ret_path, enum
     if (!below)
         return pj_error_no_memory(err);
     *ret_source = PJ_CACHE_FROM_DEFAULT;
-    return pj_path_absolute(below, ret_path, err);
-}
-
-/* Below this no entry fits: header, key and an ELF header alone need more. */
-enum { SMALLEST_LIMIT_BYTES = 256 };
-
-static int limit_too_small(const char *text, uint64_t limit, struct pj_error **err)
-{
-    uint64_t meant = 0;
-    if (!pj_text_to_size(text, &meant) || meant < SMALLEST_LIMIT_BYTES)
-        meant = PJ_CACHE_DEFAULT_LIMIT_BYTES;
-    return pj_error_set(err, PJ_ERROR_ENVIRONMENT,
-                        "CUDA_CACHE_MAXSIZE is \"%s\", which the driver reads as %" PRIu64
-                        " bytes, so it stores nothing: set CUDA_CACHE_MAXSIZE=%" PRIu64 " or unset it",
-                        text, limit, meant);
+    return make_absolute(below, ret_path, err);
 }
 
 static int find_limit(const struct pj_cache_inputs *inputs, uint64_t *ret_limit,
@@ -77,9 +143,14 @@ static int find_limit(const struct pj_cache_inputs *inputs, uint64_t *ret_limit,
         source = PJ_CACHE_FROM_MANIFEST;
     } else if (text) {
         source = PJ_CACHE_FROM_ENVIRONMENT;
-        limit = strtoull(text, NULL, 10); /* as the driver: "-1" and too many digits are the largest number */
-        if (limit < SMALLEST_LIMIT_BYTES)
-            return limit_too_small(text, limit, err);
+        struct pj_size_setting size = pj_setting_size(text);
+        limit = size.read_bytes;
+        if (size.reading == PJ_SIZE_NOTHING)
+            return pj_error_set(err, PJ_ERROR_ENVIRONMENT,
+                                "CUDA_CACHE_MAXSIZE is \"%s\", which the driver reads as %" PRIu64
+                                " byte%s, so it stores nothing: set CUDA_CACHE_MAXSIZE=%" PRIu64
+                                " or unset it",
+                                text, limit, limit == 1 ? "" : "s", size.meant_bytes);
     }
     *ret_limit = limit;
     *ret_source = source;

@@ -28,6 +28,7 @@ struct pj_cache_inputs {
     const char *cuda_cache_maxsize;   /* value of CUDA_CACHE_MAXSIZE */
     const char *cuda_cache_disable;   /* value of CUDA_CACHE_DISABLE */
     const char *home;                 /* value of HOME */
+    bool any_path; /* CUDA_CACHE_PATH is taken as the driver takes it, `~` and `$` and all */
 };
 
 struct pj_cache_location {
@@ -38,8 +39,9 @@ struct pj_cache_location {
 };
 
 /** Decides. PJ_ERROR_ENVIRONMENT where the driver would keep nothing: CUDA_CACHE_DISABLE=1, CUDA_CACHE_PATH
- * set but empty, no HOME, CUDA_CACHE_MAXSIZE 0 or no number [cache-model 24, 25, 26]; each message says what
- * was found and what to set. */
+ * set but empty, no HOME, CUDA_CACHE_MAXSIZE 0, no number or a small one with a unit [cache-model 24, 25, 26,
+ * 39], and where CUDA_CACHE_PATH holds what only a shell replaces; for --cache the latter is PJ_ERROR_USAGE.
+ * Each message says what was found and what to set. A path with ".." is resolved as far as it exists. */
 int pj_cache_locate(const struct pj_cache_inputs *inputs, struct pj_cache_location *ret_location,
                     struct pj_error **err);
 

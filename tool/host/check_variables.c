@@ -7,12 +7,9 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/setting.h"
 #include "base/text.h"
 #include "host/check.h"
-
-/* As in cache/location.c: below the first no entry fits. */
-enum { SMALLEST_LIMIT_BYTES = 256, SMALLEST_WITH_UNIT = 65536 };
-#define DEFAULT_LIMIT_BYTES (UINT64_C(1) << 30)
 
 struct look {
     const struct pj_program *program;
@@ -33,46 +30,15 @@ static int disable(const struct look *look)
                           look->value);
 }
 
-/* What was probably meant by a path that no shell has expanded; NULL where nobody can tell. */
-static char *written_out(const struct look *look)
-{
-    const char *home = pj_program_variable(look->program, "HOME");
-    const char *rest = look->value;
-    size_t length = strlen(rest);
-    PJ_CLEANUP_BUFFER struct pj_buffer text = {0};
-    if (length >= 2 && (rest[0] == '"' || rest[0] == '\'') && rest[length - 1] == rest[0]) {
-        rest++;
-        length -= 2;
-    }
-    static const char *const starts[] = {"~", "$HOME", "${HOME}"};
-    for (size_t i = 0; i < PJ_COUNT(starts) && home; i++) {
-        size_t size = strlen(starts[i]);
-        if (length < size || strncmp(rest, starts[i], size) != 0 || (length > size && rest[size] != '/'))
-            continue;
-        pj_buffer_puts(&text, home);
-        rest += size;
-        length -= size;
-        break;
-    }
-    pj_buffer_append(&text, rest, length);
-    return text.failed || strpbrk(pj_buffer_text(&text), "~$") ? NULL : PJ_STEAL(text.data);
-}
-
-static bool is_literal(const char *path)
-{
-    const char *dollar = strchr(path, '$');
-    return path[0] == '~' || path[0] == '"' || path[0] == '\'' ||
-           (dollar && (dollar[1] == '{' || dollar[1] == '_' || isalpha((unsigned char)dollar[1])));
-}
-
 static int cache_path(const struct look *look)
 {
     if (*look->value == '\0')
         return pj_finding_add(look->findings, PJ_FINDING_CACHE_PATH_EMPTY, look->name, NULL, look->err,
                               "it is set but empty, so the driver keeps no cache at all");
     const char *directory = look->program->directory ? look->program->directory : "the working directory";
-    if (is_literal(look->value)) {
-        PJ_CLEANUP_FREE char *meant = written_out(look);
+    if (pj_setting_is_literal(look->value)) {
+        PJ_CLEANUP_FREE char *meant =
+            pj_setting_written_out(look->value, pj_program_variable(look->program, "HOME"));
         return pj_finding_add(look->findings, PJ_FINDING_CACHE_PATH_LITERAL, look->name,
                               meant ? meant : "/var/cache/nv", look->err,
                               "it is \"%s\", which nobody expands: the driver makes a directory of that name"
@@ -91,49 +57,27 @@ static int cache_path(const struct look *look)
                           "it is \"%s\", which starts at %s", look->value, directory);
 }
 
-/* "2G", "512 MB", "1.5GiB": what its writer meant; the default where nobody can tell. */
-static uint64_t meant_size(const char *text)
-{
-    static const char units[] = "KMGT";
-    uint64_t bytes;
-    if (pj_text_to_size(text, &bytes) && bytes >= SMALLEST_LIMIT_BYTES)
-        return bytes;
-    char *end;
-    uint64_t number = strtoull(text, &end, 10);
-    end += strspn(end, " ");
-    const char *unit = *end ? strchr(units, toupper((unsigned char)*end)) : NULL;
-    if (number == 0 || number > 65536 || !unit)
-        return DEFAULT_LIMIT_BYTES;
-    return number << (10 * (unsigned)(unit - units + 1));
-}
-
 static int cache_size(const struct look *look)
 {
     char meant[24];
-    uint64_t read = strtoull(look->value, NULL, 10);
-    bool minus = look->value[strspn(look->value, " \t\n")] == '-';
-    bool plain = *look->value && strspn(look->value, "0123456789") == strlen(look->value);
-    if (minus && read == 0)
-        minus = false;
-    /* "512 MB" is 512 bytes: with a unit behind it, a small number was never meant as bytes. */
-    bool has_unit = strpbrk(look->value, "kKmMgGtT") != NULL;
-    if (!minus && (read < SMALLEST_LIMIT_BYTES || (has_unit && read < SMALLEST_WITH_UNIT))) {
-        (void)snprintf(meant, sizeof meant, "%" PRIu64, meant_size(look->value));
+    struct pj_size_setting size = pj_setting_size(look->value);
+    (void)snprintf(meant, sizeof meant, "%" PRIu64, size.meant_bytes);
+    switch (size.reading) {
+    case PJ_SIZE_NOTHING:
         return pj_finding_add(look->findings, PJ_FINDING_CACHE_SIZE_NOTHING, look->name, meant, look->err,
                               "it is \"%s\", which the driver reads as %" PRIu64 " byte%s, so nothing fits",
-                              look->value, read, read == 1 ? "" : "s");
-    }
-    bool no_limit = minus || read == UINT64_MAX;
-    if (plain && !no_limit)
-        return 0;
-    (void)snprintf(meant, sizeof meant, "%" PRIu64, no_limit ? UINT64_C(1) << 32 : meant_size(look->value));
-    if (no_limit)
+                              look->value, size.read_bytes, size.read_bytes == 1 ? "" : "s");
+    case PJ_SIZE_NO_LIMIT:
         return pj_finding_add(look->findings, PJ_FINDING_CACHE_SIZE_ODD, look->name, meant, look->err,
                               "it is \"%s\", which the driver reads as no limit", look->value);
-    if (strspn(look->value, "0123456789. ") == strlen(look->value))
-        (void)snprintf(meant, sizeof meant, "%" PRIu64, read);
-    return pj_finding_add(look->findings, PJ_FINDING_CACHE_SIZE_ODD, look->name, meant, look->err,
-                          "it is \"%s\", which the driver reads as %" PRIu64 " bytes", look->value, read);
+    case PJ_SIZE_ODD:
+        return pj_finding_add(look->findings, PJ_FINDING_CACHE_SIZE_ODD, look->name, meant, look->err,
+                              "it is \"%s\", which the driver reads as %" PRIu64 " bytes", look->value,
+                              size.read_bytes);
+    case PJ_SIZE_PLAIN:
+        break;
+    }
+    return 0;
 }
 
 static bool is_on(const char *value)

@@ -45,6 +45,7 @@ static int locate_read(struct pj_doctor *doctor, struct pj_error **err)
     struct pj_cache_inputs inputs = {
         .cuda_cache_path = full ? full : path,
         .home = pj_program_variable(program, "HOME"),
+        .any_path = true,
     };
     if (!program->environment_known)
         return 0;
@@ -77,11 +78,14 @@ static int locate_filled(struct pj_doctor *doctor, struct pj_error **err)
         .manifest_path = manifest ? manifest->cache_path : NULL,
         .cuda_cache_path = getenv("CUDA_CACHE_PATH"),
         .home = getenv("HOME"),
+        .any_path = true,
     };
     struct pj_cache_location location = {.path = NULL};
     r = pj_cache_locate(&inputs, &location, &problem);
     if (r == PJ_ERROR_NO_MEMORY)
         return pj_error_no_memory(err);
+    if (r == PJ_ERROR_USAGE)
+        return pj_error_set(err, PJ_ERROR_USAGE, "%s", pj_error_message(problem));
     if (r < 0)
         return pj_finding_add(&doctor->findings, PJ_FINDING_FILLED_CACHE_UNKNOWN,
                               options->manifest ? options->manifest : "the manifest", NULL, err, "%s",

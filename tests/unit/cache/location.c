@@ -72,6 +72,43 @@ static void test_no_path(void **state)
            "cache.path of the manifest is empty: name a directory or leave it out");
 }
 
+static void test_literal_path(void **state)
+{
+    struct pj_cache_inputs inputs = {.home = "/home/u", .cuda_cache_path = "~/nv"};
+    PJ_CLEANUP_FREE char *here = getcwd(NULL, 0);
+    PJ_CLEANUP_FREE char *relative = pj_path_join(here, "~/nv");
+    (void)state;
+    refuse(inputs, PJ_ERROR_ENVIRONMENT,
+           "CUDA_CACHE_PATH is \"~/nv\", which nobody expands, so the driver makes a directory of that name: "
+           "write the path out: CUDA_CACHE_PATH=/home/u/nv");
+    inputs.any_path = true;
+    expect(inputs, relative, PJ_CACHE_FROM_ENVIRONMENT, PJ_CACHE_DEFAULT_LIMIT_BYTES, PJ_CACHE_FROM_DEFAULT);
+    inputs.option_path = "$HOME/nv";
+    refuse(inputs, PJ_ERROR_USAGE,
+           "--cache is \"$HOME/nv\", which nobody expands: write the path out: --cache /home/u/nv");
+    inputs.option_path = "/x/$USER/nv";
+    refuse(inputs, PJ_ERROR_USAGE,
+           "--cache is \"/x/$USER/nv\", which nobody expands: write the path out: --cache /var/cache/nv");
+}
+
+static void test_dots(void **state)
+{
+    static const struct {
+        const char *path, *resolved;
+    } cases[] = {
+        {"/usr/../nv-is-not-here/x", "/nv-is-not-here/x"},
+        {"/usr/..", "/"},
+        {"/usr/share/../../tmp/.", "/tmp"},
+        {"/..", "/"},
+        {"/usr/nv-is-not-here/../x", "/usr/nv-is-not-here/../x"},
+        {"/usr/..nv-is-not-here/x..", "/usr/..nv-is-not-here/x.."},
+    };
+    (void)state;
+    for (size_t i = 0; i < PJ_COUNT(cases); i++)
+        expect((struct pj_cache_inputs){.option_path = cases[i].path}, cases[i].resolved,
+               PJ_CACHE_FROM_OPTION, PJ_CACHE_DEFAULT_LIMIT_BYTES, PJ_CACHE_FROM_DEFAULT);
+}
+
 static void test_limit(void **state)
 {
     static const struct {
@@ -115,8 +152,11 @@ static void test_bad_limit(void **state)
         {"0x40000000",
          "CUDA_CACHE_MAXSIZE is \"0x40000000\", which the driver reads as 0 bytes, so it stores "
          "nothing: set CUDA_CACHE_MAXSIZE=1073741824 or unset it"},
-        {"1e9", "CUDA_CACHE_MAXSIZE is \"1e9\", which the driver reads as 1 bytes, so it stores nothing: set "
+        {"1e9", "CUDA_CACHE_MAXSIZE is \"1e9\", which the driver reads as 1 byte, so it stores nothing: set "
                 "CUDA_CACHE_MAXSIZE=1073741824 or unset it"},
+        {"500M",
+         "CUDA_CACHE_MAXSIZE is \"500M\", which the driver reads as 500 bytes, so it stores nothing: set "
+         "CUDA_CACHE_MAXSIZE=524288000 or unset it"},
         {"255",
          "CUDA_CACHE_MAXSIZE is \"255\", which the driver reads as 255 bytes, so it stores nothing: set "
          "CUDA_CACHE_MAXSIZE=1073741824 or unset it"},
@@ -149,8 +189,9 @@ static void test_disabled(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_path),      cmocka_unit_test(test_no_path),  cmocka_unit_test(test_limit),
-        cmocka_unit_test(test_bad_limit), cmocka_unit_test(test_disabled),
+        cmocka_unit_test(test_path),     cmocka_unit_test(test_no_path), cmocka_unit_test(test_literal_path),
+        cmocka_unit_test(test_dots),     cmocka_unit_test(test_limit),   cmocka_unit_test(test_bad_limit),
+        cmocka_unit_test(test_disabled),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
