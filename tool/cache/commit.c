@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/memory.h"
 #include "base/text.h"
 #include "cache/store_private.h"
 
@@ -126,16 +127,22 @@ static int say_too_large(const struct pj_store *store, const struct pj_step *ste
     (void)pj_text_from_size(step->file_bytes, size);
     (void)pj_text_from_size(store->statistics.total_bytes, used);
     (void)pj_text_from_size(store->options.limit_bytes, limit);
-    int length =
-        asprintf(ret_message,
-                 "the entry of %s does not fit: the cache holds %s of at most %s; CUDA_CACHE_MAXSIZE="
-                 "%" PRIu64 " is enough, here and for the program%s",
-                 size, used, limit, fitting, advice);
-    if (length < 0) {
-        *ret_message = NULL;
-        return pj_error_no_memory(err);
-    }
-    return 0;
+    PJ_CLEANUP_BUFFER struct pj_buffer text = {0};
+    pj_buffer_printf(&text, "the entry of %s does not fit: the cache holds %s of at most %s; ", size, used,
+                     limit);
+    if (store->options.limit_manifest)
+        pj_buffer_printf(&text,
+                         "set cache.max_size: %" PRIu64 " in %s, and CUDA_CACHE_MAXSIZE=%" PRIu64
+                         " for the program",
+                         fitting, store->options.limit_manifest, fitting);
+    else
+        pj_buffer_printf(&text, "CUDA_CACHE_MAXSIZE=%" PRIu64 " is enough, here and for the program",
+                         fitting);
+    pj_buffer_puts(&text, advice);
+    int r = pj_buffer_check(&text, err);
+    if (r == 0)
+        *ret_message = PJ_STEAL(text.data);
+    return r;
 }
 
 static int set_result(const struct pj_store *store, const struct pj_step *step, uint64_t fitting,

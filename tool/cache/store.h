@@ -19,9 +19,11 @@ struct pj_store;
 
 struct pj_store_options {
     const char *path; /* absolute path of the cache directory; created where missing (0700 less the umask) */
-    uint64_t limit_bytes;            /* the cap that programs will use */
-    bool evict;                      /* --evict: entries of this build may go when room is short */
-    double lock_wait_ms;             /* how long to wait for another prejit; 0 = not at all */
+    uint64_t limit_bytes; /* the cap that programs will use */
+    const char
+        *limit_manifest; /* the manifest that sets the cap; NULL = CUDA_CACHE_MAXSIZE does, or nobody */
+    bool evict;          /* --evict: entries of this build may go when room is short */
+    double lock_wait_ms; /* how long to wait for another prejit; 0 = not at all */
     pj_payload_check *check_payload; /* required */
     /* Called once when another run holds the lock, with its pid (0 = not known); may be NULL. */
     void (*on_wait)(void *context, long pid);

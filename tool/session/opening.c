@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <poll.h>
+#include <string.h>
 
 #include "base/text.h"
 #include "session/doctor.h"
@@ -42,11 +43,20 @@ static void at_point(void *context, const char *point)
     options->at_point(options->at_point_context, point);
 }
 
+/* Who sets the limit is who has to change it. */
+static const char *limit_manifest(const struct pj_session *session)
+{
+    if (session->location.limit_source != PJ_CACHE_FROM_MANIFEST)
+        return NULL;
+    return strcmp(session->manifest->name, "-") == 0 ? "the manifest" : session->manifest->name;
+}
+
 static int open_store(struct pj_session *session, struct pj_lock_wait *wait, struct pj_error **err)
 {
     const struct pj_store_options options = {
         .path = session->location.path,
         .limit_bytes = session->location.limit_bytes,
+        .limit_manifest = limit_manifest(session),
         .evict = session->options->evict,
         .lock_wait_ms = lock_wait_ms(session->options),
         .check_payload = pj_check_payload,
@@ -111,7 +121,7 @@ int pj_opening_note_room(struct pj_session *session, struct pj_error **err)
 {
     struct pj_store_statistics statistics;
     pj_store_statistics(session->store, &statistics);
-    char total[PJ_SIZE_TEXT];
+    char total[PJ_SIZE_TEXT], limit[PJ_SIZE_TEXT];
     size_t stale = statistics.stale_evicted, own = statistics.evicted;
     int r = 0;
     if (stale > 0)
@@ -120,7 +130,13 @@ int pj_opening_note_room(struct pj_session *session, struct pj_error **err)
     if (r == 0 && own > 0)
         r = pj_session_note(session, err, "%zu %s of this driver build made room (--evict)", own,
                             own == 1 ? "entry" : "entries");
-    if (r == 0 && statistics.total_bytes > PJ_CACHE_DEFAULT_LIMIT_BYTES)
+    if (r == 0 && statistics.total_bytes > session->location.limit_bytes)
+        r = pj_session_note(session, err,
+                            "the cache holds %s, more than its limit of %s: the next store evicts the oldest "
+                            "entries; raise the limit to %" PRIu64 " bytes or more",
+                            pj_text_from_size(statistics.total_bytes, total),
+                            pj_text_from_size(session->location.limit_bytes, limit), statistics.total_bytes);
+    else if (r == 0 && statistics.total_bytes > PJ_CACHE_DEFAULT_LIMIT_BYTES)
         r = pj_session_note(session, err,
                             "the cache holds %s, more than the driver's default limit of 1.0 GiB: a program "
                             "without CUDA_CACHE_MAXSIZE=%" PRIu64

@@ -107,7 +107,7 @@ static void test_own_only_when_asked(void **state)
     struct place *place = *state;
     size_t payload = 3000;
     struct pj_commit_item item;
-    char message[256];
+    char message[512];
     uint64_t limit = place->total;
     struct pj_store_statistics statistics = commit(place, limit, false, &payload, &item, 1);
     assert_int_equal(item.result, PJ_COMMIT_TOO_LARGE);
@@ -116,6 +116,22 @@ static void test_own_only_when_asked(void **state)
                    "CUDA_CACHE_MAXSIZE=%llu is enough, here and for the program, or let --evict remove older "
                    "entries",
                    (unsigned long long)(place->total + listed_size(3000)));
+    assert_string_equal(item.message, message);
+    free(item.message);
+    struct pj_store_options options = fixture_options(place->cache);
+    options.limit_bytes = limit;
+    options.limit_manifest = "m.yaml";
+    struct pj_store *store = open_store(&options, NULL);
+    item = put_item(store, 0, STAMP, "p", payload);
+    assert_int_equal(pj_store_commit(store, STAMP, &item, 1, NULL), 0);
+    pj_store_close(store, false);
+    (void)snprintf(
+        message, sizeof message,
+        "the entry of 3.1 kB does not fit: the cache holds 4.5 kB of at most 4.5 kB; set "
+        "cache.max_size: %llu in m.yaml, and CUDA_CACHE_MAXSIZE=%llu for the program, or let --evict "
+        "remove older entries",
+        (unsigned long long)(place->total + listed_size(3000)),
+        (unsigned long long)(place->total + listed_size(3000)));
     assert_string_equal(item.message, message);
     free(item.message);
     /* even all stale ones would not have been enough, so none of them went */
