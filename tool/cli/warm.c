@@ -18,6 +18,7 @@ const struct pj_command pj_command_warm = {
         "and proves from fresh processes, with JIT disabled, that programs will find it there.\n"
         "Nothing to do costs milliseconds and opens no driver.\n"
         "Exit status: 0 proven; 1 a module failed; 2 usage or manifest; 3 the machine cannot do it;\n"
-        "4 something will be compiled at first use; 75 try again later.",
+        "4 something will be compiled at first use, or loads slower than the manifest allows;\n"
+        "75 try again later.",
     .run = run,
 };

@@ -127,6 +127,18 @@ static const char *reason_text(const char *code)
     return code;
 }
 
+enum { NUMBER_TEXT = 48 };
+
+/* `limit` as it was written and `measured` to three digits, more where these do not tell the two apart. */
+static void put_numbers(double measured, double limit, char ret_measured[NUMBER_TEXT],
+                        char ret_limit[NUMBER_TEXT])
+{
+    (void)snprintf(ret_limit, NUMBER_TEXT, "%.10g", limit);
+    (void)snprintf(ret_measured, NUMBER_TEXT, measured < 1000 ? "%.3g" : "%.0f", measured);
+    if (strcmp(ret_measured, ret_limit) == 0)
+        (void)snprintf(ret_measured, NUMBER_TEXT, "%.10g", measured);
+}
+
 int pj_outcome_check_thresholds(struct pj_session *session, struct pj_outcome *outcome, struct pj_error **err)
 {
     const struct pj_manifest *manifest = session->manifest;
@@ -136,22 +148,27 @@ int pj_outcome_check_thresholds(struct pj_session *session, struct pj_outcome *o
         return 0;
     if (outcome->has_cold_ms && outcome->cold_ms > 0)
         outcome->witnesses.faster = median < outcome->cold_ms ? PJ_WITNESS_YES : PJ_WITNESS_NO;
-    const char *reason = NULL;
-    if (manifest->has_max_warm_ms && median > manifest->max_warm_ms)
-        reason = pj_arena_printf(&session->arena, "a warm load took %.1f ms, the manifest allows %.1f ms",
-                                 median, manifest->max_warm_ms);
-    else if (manifest->has_min_speedup && outcome->has_cold_ms &&
-             outcome->cold_ms < manifest->min_speedup * median)
-        reason = pj_arena_printf(
-            &session->arena, "a warm load was %.1f times as fast as the compile, the manifest asks for %.1f",
-            outcome->cold_ms / median, manifest->min_speedup);
-    else
+    bool late = manifest->has_max_warm_ms && median > manifest->max_warm_ms;
+    bool no_gain = manifest->has_min_speedup && outcome->has_cold_ms &&
+                   outcome->cold_ms < manifest->min_speedup * median;
+    if (!late && !no_gain)
         return 0;
-    if (!reason)
+    char measured[NUMBER_TEXT], limit[NUMBER_TEXT];
+    PJ_CLEANUP_BUFFER struct pj_buffer reason = {0};
+    if (late) {
+        put_numbers(median, manifest->max_warm_ms, measured, limit);
+        pj_buffer_printf(&reason, "a warm load took %s ms, the manifest allows %s ms", measured, limit);
+    }
+    if (no_gain) {
+        put_numbers(outcome->cold_ms / median, manifest->min_speedup, measured, limit);
+        pj_buffer_printf(&reason, "%s was %s times as fast as the compile, the manifest asks for %s",
+                         late ? "; it" : "a warm load", measured, limit);
+    }
+    outcome->reason = reason.failed ? NULL : pj_arena_strdup(&session->arena, pj_buffer_text(&reason));
+    if (!outcome->reason)
         return pj_error_no_memory(err);
     outcome->slow = true;
     outcome->reason_code = "slower-than-asked";
-    outcome->reason = reason;
     return 0;
 }
 

@@ -78,10 +78,16 @@ static void test_thresholds(void **state)
     } cases[] = {
         {0, 0, 1000, NULL},
         {50, 0, 50, NULL},
-        {50, 0, 50.2, "a warm load took 50.2 ms, the manifest allows 50.0 ms"},
+        {50, 0, 50.2, "a warm load took 50.2 ms, the manifest allows 50 ms"},
         {0, 3, 33, NULL},
-        {0, 3, 40, "a warm load was 2.5 times as fast as the compile, the manifest asks for 3.0"},
-        {10, 90, 20, "a warm load took 20.0 ms, the manifest allows 10.0 ms"},
+        {0, 3, 40, "a warm load was 2.5 times as fast as the compile, the manifest asks for 3"},
+        {10, 90, 20,
+         "a warm load took 20 ms, the manifest allows 10 ms; it was 5 times as fast as the compile, the "
+         "manifest asks for 90"},
+        /* Small, large and close numbers are what they are. */
+        {0.001, 0, 0.0125, "a warm load took 0.0125 ms, the manifest allows 0.001 ms"},
+        {50, 0, 50.04, "a warm load took 50.04 ms, the manifest allows 50 ms"},
+        {0, 1e6, 0.02, "a warm load was 5000 times as fast as the compile, the manifest asks for 1000000"},
     };
     (void)state;
     for (size_t i = 0; i < PJ_COUNT(cases); i++) {
