@@ -21,13 +21,13 @@ struct pj_error;
 struct pj_result;
 
 /** Who watches a run. Each function may be NULL; all are called from the thread that made the call. `job`
- * numbers are those of the run. */
+ * numbers are those of the run; `name` is for people ("saxpy sm_90"). */
 struct pj_observer {
     void (*phase)(void *context, const char *phase, size_t jobs,
                   uint64_t weight_bytes); /* "compile" or "prove" begins */
-    void (*started)(void *context, size_t job, const char *id);
+    void (*started)(void *context, size_t job, const char *name);
     void (*requeued)(void *context, size_t job); /* its worker died; it is tried once more */
-    void (*finished)(void *context, size_t job, const char *id, uint64_t weight_bytes, const char *outcome,
+    void (*finished)(void *context, size_t job, const char *name, uint64_t weight_bytes, const char *outcome,
                      bool attention);
     void (*tick)(void *context);                      /* several times a second while the run waits */
     void (*message)(void *context, const char *text); /* one line for people */

@@ -22,11 +22,11 @@ static void on_phase(void *context, const char *phase, size_t jobs, uint64_t wei
     flush(watch);
 }
 
-static void on_started(void *context, size_t job, const char *id)
+static void on_started(void *context, size_t job, const char *name)
 {
     struct pj_cli_watch *watch = context;
     PJ_CLEANUP_ERROR struct pj_error *ignored = NULL; /* out of memory: one name less on the screen */
-    (void)pj_progress_start(&watch->progress, job, id, pj_clock_ms(), &watch->buffer, &ignored);
+    (void)pj_progress_start(&watch->progress, job, name, pj_clock_ms(), &watch->buffer, &ignored);
     flush(watch);
 }
 
@@ -36,11 +36,11 @@ static void on_requeued(void *context, size_t job)
     pj_progress_requeue(&watch->progress, job);
 }
 
-static void on_finished(void *context, size_t job, const char *id, uint64_t weight_bytes, const char *outcome,
-                        bool attention)
+static void on_finished(void *context, size_t job, const char *name, uint64_t weight_bytes,
+                        const char *outcome, bool attention)
 {
     struct pj_cli_watch *watch = context;
-    pj_progress_finish(&watch->progress, job, id, weight_bytes, outcome, attention, pj_clock_ms(),
+    pj_progress_finish(&watch->progress, job, name, weight_bytes, outcome, attention, pj_clock_ms(),
                        &watch->buffer);
     flush(watch);
 }

@@ -19,6 +19,7 @@ enum { MAX_SEATS = 256, COMMIT_AFTER_MS = 5000, MAX_FAILED_STARTS = 3, MAX_PROBE
 #define PRIVATE_CACHE_BYTES (UINT64_C(1) << 40)
 
 #define DEFAULT_TIMEOUT_MS 3600000.0
+#define PROBE_TIMEOUT_MS   60000.0 /* a tiny module */
 
 int pj_compile_init(struct pj_compile *compile, struct pj_session *session, struct pj_pool *pool,
                     bool in_place, struct pj_error **err)
@@ -141,7 +142,7 @@ static uint32_t jit_target(const struct pj_session *session, uint16_t target)
     return session->machine.device_count > 0 && session->machine.device_arch[0] == target ? 0 : target;
 }
 
-static double timeout_ms(const struct pj_session *session)
+double pj_compile_timeout_ms(const struct pj_session *session)
 {
     return session->options->timeout_ms > 0 ? session->options->timeout_ms : DEFAULT_TIMEOUT_MS;
 }
@@ -159,8 +160,8 @@ static int give_probe(struct pj_compile *compile, struct pj_compile_seat *seat, 
     compile->probe_attempts++;
     seat->state = PJ_SEAT_BUSY;
     seat->job = PJ_PROBE_JOB;
-    return pj_pool_load(compile->pool, seat->worker, &load, compile->probe.fd, timeout_ms(compile->session),
-                        err);
+    return pj_pool_load(compile->pool, seat->worker, &load, compile->probe.fd,
+                        pj_compile_timeout_ms(compile->session), err);
 }
 
 static int give_job(struct pj_compile *compile, struct pj_compile_seat *seat, size_t index,
@@ -185,10 +186,8 @@ static int give_job(struct pj_compile *compile, struct pj_compile_seat *seat, si
     seat->state = PJ_SEAT_BUSY;
     seat->job = index;
     compile->running++;
-    const struct pj_observer *observer = &session->options->observer;
-    if (observer->started)
-        observer->started(observer->context, index, job->id);
-    return pj_pool_load(compile->pool, seat->worker, &load, fd, timeout_ms(session), err);
+    pj_compile_tell_started(compile, index);
+    return pj_pool_load(compile->pool, seat->worker, &load, fd, pj_compile_timeout_ms(session), err);
 }
 
 static int feed(struct pj_compile *compile, struct pj_compile_seat *seat, struct pj_error **err)
@@ -210,16 +209,21 @@ static bool has_work(const struct pj_compile *compile)
            compile->alone_next < compile->alone_count;
 }
 
+static bool any_lives(const struct pj_compile *compile)
+{
+    for (size_t i = 0; i < compile->seat_count; i++) {
+        if (compile->seats[i].state != PJ_SEAT_EMPTY)
+            return true;
+    }
+    return false;
+}
+
 /* Someone must be there to do what is left, however many workers have died. */
 static int keep_one_alive(struct pj_compile *compile, struct pj_error **err)
 {
     if (!has_work(compile))
         return 0;
-    for (size_t i = 0; i < compile->seat_count; i++) {
-        if (compile->seats[i].state != PJ_SEAT_EMPTY)
-            return 0;
-    }
-    return start_seat(compile, 0, err);
+    return any_lives(compile) ? 0 : start_seat(compile, 0, err);
 }
 
 int pj_compile_advance(struct pj_compile *compile, struct pj_error **err)
@@ -237,11 +241,17 @@ int pj_compile_advance(struct pj_compile *compile, struct pj_error **err)
     return r;
 }
 
+/* One of many that does not start is one less; it is the machine's fault, and the run's end, where none does.
+ */
 static int seat_started(struct pj_compile *compile, struct pj_compile_seat *seat,
                         const struct pj_wire_started *started, struct pj_error **err)
 {
-    if (started->failed_step[0] != '\0')
-        return pj_machine_start_error(compile->session, started, err);
+    if (started->failed_step[0] != '\0') {
+        pj_pool_stop(compile->pool, seat->worker);
+        seat->state = PJ_SEAT_EMPTY;
+        seat->worker = NULL;
+        return any_lives(compile) ? 0 : pj_machine_start_error(compile->session, started, err);
+    }
     compile->failed_starts = 0;
     seat->state = PJ_SEAT_IDLE;
     return compile->session->machine.known ? 0 : pj_machine_from_worker(compile->session, started, err);
@@ -264,6 +274,8 @@ static int seat_died(struct pj_compile *compile, struct pj_compile_seat *seat, c
         if (r < 0)
             return r;
     }
+    if (was_starting && any_lives(compile))
+        return 0;
     if (was_starting && ++compile->failed_starts >= MAX_FAILED_STARTS)
         return pj_error_set(err, PJ_ERROR_ENVIRONMENT,
                             "the CUDA driver does not start: the last of %u worker processes was %s",

@@ -14,12 +14,29 @@
 #include "session/machine.h"
 #include "session/outcome.h"
 
+/* "saxpy sm_90", as the table and the answer name it. Where memory is out, the name is less pretty. */
+static const char *title_of(const struct pj_job *job, struct pj_buffer *buffer)
+{
+    pj_buffer_printf(buffer, "%s sm_%u", job->name, job->target);
+    return buffer->failed ? job->id : pj_buffer_text(buffer);
+}
+
+void pj_compile_tell_started(const struct pj_compile *compile, size_t job)
+{
+    const struct pj_observer *observer = &compile->session->options->observer;
+    PJ_CLEANUP_BUFFER struct pj_buffer title = {0};
+    if (observer->started)
+        observer->started(observer->context, job, title_of(&compile->session->plan->jobs[job], &title));
+}
+
 void pj_compile_tell(const struct pj_compile *compile, size_t job, const char *outcome, bool attention)
 {
     const struct pj_observer *observer = &compile->session->options->observer;
     const struct pj_job *of = &compile->session->plan->jobs[job];
+    PJ_CLEANUP_BUFFER struct pj_buffer title = {0};
     if (observer->finished)
-        observer->finished(observer->context, job, of->id, of->image->size_bytes, outcome, attention);
+        observer->finished(observer->context, job, title_of(of, &title), of->image->size_bytes, outcome,
+                           attention);
 }
 
 void pj_compile_again(struct pj_compile *compile, size_t job)
@@ -48,15 +65,26 @@ int pj_compile_blame(struct pj_compile *compile, size_t job, const struct pj_dea
                      struct pj_error **err)
 {
     struct pj_outcome *outcome = &compile->session->outcomes[job];
-    if (death->cause == PJ_DEATH_TIMED_OUT)
-        return fail(compile, job, PJ_VERDICT_TIMED_OUT, "timed-out", death->text, err);
-    if (outcome->attempts++ == 0) {
+    bool late = death->cause == PJ_DEATH_TIMED_OUT, memory = death->cause == PJ_DEATH_OUT_OF_MEMORY;
+    PJ_CLEANUP_BUFFER struct pj_buffer reason = {0};
+    char limit[PJ_DURATION_TEXT];
+    if (!late && outcome->attempts++ == 0) {
         pj_compile_again(compile, job);
         return 0;
     }
-    return death->cause == PJ_DEATH_OUT_OF_MEMORY
-               ? fail(compile, job, PJ_VERDICT_OUT_OF_MEMORY, "out-of-memory", death->text, err)
-               : fail(compile, job, PJ_VERDICT_CRASHED, "crashed", death->text, err);
+    if (late)
+        pj_buffer_printf(&reason, "gave up after %s (--timeout)",
+                         pj_text_from_ms(pj_compile_timeout_ms(compile->session), limit));
+    else if (outcome->attempts == 2)
+        pj_buffer_printf(&reason, "%s, tried twice", death->text);
+    else
+        pj_buffer_printf(&reason, "%s, tried %u times", death->text, outcome->attempts);
+    if (reason.failed)
+        return pj_error_no_memory(err);
+    enum pj_verdict verdict = late     ? PJ_VERDICT_TIMED_OUT
+                              : memory ? PJ_VERDICT_OUT_OF_MEMORY
+                                       : PJ_VERDICT_CRASHED;
+    return fail(compile, job, verdict, pj_verdict_name(verdict), pj_buffer_text(&reason), err);
 }
 
 /* The entry of this job among those that are new in the private cache: the predicted one, else the only one.

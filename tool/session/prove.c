@@ -13,8 +13,8 @@
 
 enum { MAX_DEATHS = 2 };
 
-#define PROOF_TIMEOUT_MS                                                                                     \
-    120000.0 /* a hit takes milliseconds; a driver that hangs shall not hold the run for an hour */
+/* A hit takes milliseconds; a driver that hangs shall not hold the run for an hour. */
+enum { PROOF_TIMEOUT_S = 120 };
 
 /* A job is proven on a GPU of its own architecture where there is one; elsewhere as foreign, on the first
  * GPU. */
@@ -124,7 +124,7 @@ static int load_canary(struct pj_prove *prove, struct pj_prove_seat *seat, struc
     seat->at_canary = true;
     seat->kind = seat->run->next++;
     seat->state = PJ_SEAT_BUSY;
-    return pj_pool_load(prove->pool, seat->worker, &load, prove->canary.fd, PROOF_TIMEOUT_MS, err);
+    return pj_pool_load(prove->pool, seat->worker, &load, prove->canary.fd, PROOF_TIMEOUT_S * 1e3, err);
 }
 
 static int load_job(struct pj_prove *prove, struct pj_prove_seat *seat, size_t index, struct pj_error **err)
@@ -143,7 +143,7 @@ static int load_job(struct pj_prove *prove, struct pj_prove_seat *seat, size_t i
     seat->at_canary = false;
     seat->job = index;
     seat->state = PJ_SEAT_BUSY;
-    return pj_pool_load(prove->pool, seat->worker, &load, fd, PROOF_TIMEOUT_MS, err);
+    return pj_pool_load(prove->pool, seat->worker, &load, fd, PROOF_TIMEOUT_S * 1e3, err);
 }
 
 static void end_seat(struct pj_prove *prove, struct pj_prove_seat *seat)
@@ -305,13 +305,16 @@ static int seat_died(struct pj_prove *prove, struct pj_prove_seat *seat, const s
     bool at_job = death->busy && !seat->at_canary;
     if (at_job) {
         struct pj_outcome *outcome = &session->outcomes[seat->job];
-        const char *reason = pj_arena_printf(&session->arena, "the load of the cached code: %s", death->text);
+        bool late = death->cause == PJ_DEATH_TIMED_OUT;
+        const char *reason =
+            late ? pj_arena_printf(&session->arena, "the load of the cached code: gave up after %d s",
+                                   PROOF_TIMEOUT_S)
+                 : pj_arena_printf(&session->arena, "the load of the cached code: %s", death->text);
         if (!reason)
             return pj_error_no_memory(err);
-        if (outcome->attempts++ > 0 || death->cause == PJ_DEATH_TIMED_OUT)
-            pj_outcome_fail(outcome,
-                            death->cause == PJ_DEATH_TIMED_OUT ? PJ_VERDICT_TIMED_OUT : PJ_VERDICT_CRASHED,
-                            death->cause == PJ_DEATH_TIMED_OUT ? "timed-out" : "crashed", reason);
+        if (outcome->attempts++ > 0 || late)
+            pj_outcome_fail(outcome, late ? PJ_VERDICT_TIMED_OUT : PJ_VERDICT_CRASHED,
+                            late ? "timed-out" : "crashed", reason);
         else
             run->next--; /* once more, in a fresh process */
     } else if (run->next > 0 && run->next <= run->kind_count && death->busy) {

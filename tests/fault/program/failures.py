@@ -23,12 +23,13 @@ class Failures(harness.Case):
             "good1@sm_90": "proven", "crasher@sm_90": "crashed", "hanger@sm_90": "timed-out",
             "hog@sm_90": "out-of-memory", "good2@sm_90": "proven"}, result)
         reasons = {name: result.job(name)["reason"] for name in ("crasher", "hanger", "hog")}
-        self.assertEqual(reasons, {"crasher": "killed by signal 11 (Segmentation fault)",
-                                   "hanger": "killed: its time was up", "hog": "killed by the kernel: out of memory"})
+        self.assertEqual(reasons, {"crasher": "killed by signal 11 (Segmentation fault), tried twice",
+                                   "hanger": "gave up after 1.0 s (--timeout)",
+                                   "hog": "killed by the kernel: out of memory, tried twice"})
         self.assertEqual(result.last_line,
-                         "exit 1: 3 of 5 failed: crasher sm_90 (crashed: killed by signal 11 (Segmentation fault)), "
-                         "hanger sm_90 (timed-out: killed: its time was up), "
-                         "hog sm_90 (out-of-memory: killed by the kernel: out of memory)")
+                         "exit 1: 3 of 5 failed: crasher sm_90 (crashed: killed by signal 11 (Segmentation fault), tried twice), "
+                         "hanger sm_90 (timed-out: gave up after 1.0 s (--timeout)), "
+                         "hog sm_90 (out-of-memory: killed by the kernel: out of memory, tried twice)")
         self.assertEqual(result.report["exit_code"], 1)
         self.assertGreater(result.seconds, 1)
         if not harness.SANITIZED:
@@ -77,7 +78,7 @@ class Failures(harness.Case):
         self.modules(["good1", "hog"])
         result = self.warm(1)
         self.assertEqual(result.job("hog")["verdict"], "crashed")
-        self.assertEqual(result.job("hog")["reason"], "killed by signal 9 (Killed)")
+        self.assertEqual(result.job("hog")["reason"], "killed by signal 9 (Killed), tried twice")
 
     def test_gpu_memory_taken(self):
         self.scenario("context_fail CUDA_ERROR_OUT_OF_MEMORY\n")
@@ -123,7 +124,7 @@ class Failures(harness.Case):
         self.write("m.yaml", self.read("m.yaml") + "  - {name: extra, ptx: extra.ptx, required: false}\n")
         result = self.warm(0)
         self.assertEqual(result.verdicts(), {"good@sm_90": "proven", "extra@sm_90": "crashed"})
-        self.assertIn("; 1 not required: extra sm_90 (crashed: killed by signal 11 (Segmentation fault))",
+        self.assertIn("; 1 not required: extra sm_90 (crashed: killed by signal 11 (Segmentation fault), tried twice)",
                       result.last_line)
 
     def test_a_driver_that_dies_at_once(self):

@@ -220,7 +220,7 @@ static void a_crash_need_not_fail_the_run(void **state)
                                     {.module = "b",
                                      .target = "sm_90",
                                      .verdict = PJ_VERDICT_CRASHED,
-                                     .reason = "killed by signal 11 (Segmentation fault), twice"}};
+                                     .reason = "killed by signal 11 (Segmentation fault), tried twice"}};
     const struct pj_report report = {.command = "warm", .jobs = jobs, .job_count = 2};
     assert_table(&report, false,
                  "MODULE  TARGET  VERDICT\n"
@@ -230,7 +230,7 @@ static void a_crash_need_not_fail_the_run(void **state)
                  "a sm_90: timed-out: gave up after 2.0 s (--timeout)\n"
                  "    to let the run succeed without it, give the module `required: false`\n"
                  "\n"
-                 "b sm_90: crashed: killed by signal 11 (Segmentation fault), twice\n");
+                 "b sm_90: crashed: killed by signal 11 (Segmentation fault), tried twice\n");
 }
 
 static void even_trouble_has_a_limit(void **state)
