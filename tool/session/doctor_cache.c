@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "session/doctor.h"
+#include "session/given_file.h"
 
 /* A copy in the arena of a path that the location owns. */
 static int keep(struct pj_doctor *doctor, struct pj_cache_location *location, const char **ret_path,
@@ -70,7 +71,7 @@ static int locate_filled(struct pj_doctor *doctor, struct pj_error **err)
     PJ_CLEANUP_ERROR struct pj_error *problem = NULL;
     if (!options->manifest && !options->cache)
         return 0;
-    int r = options->manifest ? pj_manifest_load(options->manifest, &manifest, err) : 0;
+    int r = options->manifest ? pj_given_manifest_load(options->manifest, &manifest, err) : 0;
     if (r < 0)
         return r;
     const struct pj_cache_inputs inputs = {

@@ -10,6 +10,7 @@
 #include "arch/target.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "session/given_file.h"
 #include "session/identity.h"
 #include "session/machine.h"
 #include "session/outcome.h"
@@ -99,7 +100,7 @@ int pj_session_open(const struct pj_options *options, const char *command, struc
     session->command = command;
     session->begin_ms = pj_clock_ms();
     session->root = pj_host_root_from_environment();
-    int r = pj_manifest_load(options->manifest, &session->manifest, err);
+    int r = pj_given_manifest_load(options->manifest, &session->manifest, err);
     if (r == 0)
         r = parse_selection(session, err);
     if (r == 0)
