@@ -74,12 +74,17 @@ PJ_API int pj_result_exit_code(const struct pj_result *result);
 /** True where the run was ended by interrupt_fd. */
 PJ_API bool pj_result_interrupted(const struct pj_result *result);
 
-/** The table for people, the JSON report (schema prejit-report/1), the one line that is the answer.
+/** Says before the texts are made that the caller will die by the signal that made interrupt_fd readable. */
+PJ_API void pj_result_set_signal(struct pj_result *result, int signal_number);
+
+/** The table for people, the JSON report (schema prejit-report/1), the one line that is the answer;
+ * `below_table`: that line will stand below the table, which tells long reasons.
  * NUL-terminated; free(). */
 PJ_API int pj_result_table(const struct pj_result *result, bool verbose, char **ret_text,
                            struct pj_error **err);
 PJ_API int pj_result_json(const struct pj_result *result, char **ret_text, struct pj_error **err);
-PJ_API int pj_result_answer(const struct pj_result *result, char **ret_text, struct pj_error **err);
+PJ_API int pj_result_answer(const struct pj_result *result, bool below_table, char **ret_text,
+                            struct pj_error **err);
 
 PJ_API void pj_result_free(struct pj_result *result);
 
@@ -97,6 +102,8 @@ struct pj_doctor_options {
     long pid;                   /* the program is this running process; 0 = none */
     unsigned columns;           /* lines are broken before this; 0 = not at all */
     bool json;
+    bool quiet;       /* the answer alone */
+    bool verbose;     /* each finding with the reason behind it */
     int interrupt_fd; /* becomes readable when the run shall end early; -1 = none */
 };
 

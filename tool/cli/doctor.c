@@ -41,6 +41,8 @@ static int examine(const struct pj_cli_options *options)
         .pid = options->pid,
         .columns = columns_of(STDOUT_FILENO),
         .json = options->format == PJ_CLI_JSON,
+        .quiet = options->quiet,
+        .verbose = options->verbose,
         .interrupt_fd = -1,
     };
     int status;

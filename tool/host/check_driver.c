@@ -74,9 +74,8 @@ static int check_found(struct pj_library_search *search, const struct pj_library
         r = pj_finding_add(findings, PJ_FINDING_FORWARD_COMPATIBILITY, facts->library, library->folder, err,
                            "it is %s%s", facts->version ? "version " : "of an unknown version",
                            facts->version ? facts->version : "");
-    if (r == 0 && !facts->version)
-        return pj_finding_add(findings, PJ_FINDING_DRIVER_VERSION_UNKNOWN, facts->library, NULL, err,
-                              "its helper libraries were not compared with it");
+    if (!facts->version)
+        return r; /* nothing to compare the helpers with */
     for (size_t i = 0; i < PJ_COUNT(helpers) && r == 0; i++)
         r = check_helper(search, i, facts, findings, err);
     return r;

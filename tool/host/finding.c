@@ -30,10 +30,13 @@ static bool starts_with(const char *text, const char *start)
     return strncmp(text, start, strlen(start)) == 0;
 }
 
+/* NULL without a template, too: see pj_finding_add. */
 static char *fill_in(struct pj_arena *arena, const char *template, const char *subject, const char *value)
 {
     static const char subject_mark[] = "{subject}", value_mark[] = "{value}";
     PJ_CLEANUP_BUFFER struct pj_buffer text = {0};
+    if (!template)
+        return NULL;
     while (*template) {
         if (starts_with(template, subject_mark)) {
             put_word(&text, subject);
@@ -91,7 +94,7 @@ int pj_finding_add(struct pj_finding_list *findings, enum pj_finding_code code, 
         .found = pj_arena_strdup(&findings->arena, found),
         .cure = fill_in(&findings->arena, info->cure, subject, value),
     };
-    if (!finding.subject || !finding.found || !finding.cure ||
+    if (!finding.subject || !finding.found || (info->cure && !finding.cure) ||
         !pj_array_reserve((void **)&findings->items, findings->count, &findings->capacity,
                           sizeof *findings->items))
         return pj_error_no_memory(err);

@@ -81,7 +81,6 @@ enum pj_finding_code {
     /* the driver and the machine */
     PJ_FINDING_DRIVER_MISSING,
     PJ_FINDING_DRIVER_STUB,
-    PJ_FINDING_DRIVER_VERSION_UNKNOWN,
     PJ_FINDING_JIT_COMPILER_MISSING,
     PJ_FINDING_HELPER_MISSING,
     PJ_FINDING_HELPER_VERSION,
@@ -110,9 +109,9 @@ struct pj_finding_info {
     enum pj_severity severity;
     unsigned effects; /* of enum pj_finding_effect */
     enum pj_symptom symptom;
-    const char *title;       /* a clause: "the cache is switched off" */
-    const char *explanation; /* one or two sentences */
-    const char *cure;
+    const char *title;        /* a clause: "the cache is switched off" */
+    const char *explanation;  /* one or two sentences */
+    const char *cure;         /* NULL where there is nothing to do */
     const char *value_word;   /* what the page prints for {value}; NULL where the cure has none */
     const char *subject_word; /* the same for {subject} */
 };
@@ -120,7 +119,7 @@ struct pj_finding_info {
 struct pj_finding {
     enum pj_finding_code code;
     enum pj_severity severity;
-    const char *subject, *found, *cure; /* owned by the list's arena */
+    const char *subject, *found, *cure; /* owned by the list's arena; cure NULL = nothing to do */
 };
 
 /** Zero-initialised is a valid, empty list. Errors first, then warnings, then notes, each in the order in

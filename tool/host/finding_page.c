@@ -80,11 +80,14 @@ static void put_cure(struct pj_buffer *buffer, const struct pj_finding_info *inf
 
 static void put_finding(struct pj_buffer *buffer, const struct pj_finding_info *info)
 {
-    pj_buffer_printf(buffer, "\n### `%s`\n\n%s: %s. %s\n\n**Cure:** ", info->code,
+    pj_buffer_printf(buffer, "\n### `%s`\n\n%s: %s. %s\n", info->code,
                      info->severity == PJ_SEVERITY_ERROR     ? "Error"
                      : info->severity == PJ_SEVERITY_WARNING ? "Warning"
                                                              : "Note",
                      info->title, info->explanation);
+    if (!info->cure)
+        return;
+    pj_buffer_puts(buffer, "\n**Cure:** ");
     put_cure(buffer, info);
     pj_buffer_puts(buffer, ".\n");
 }

@@ -250,11 +250,6 @@ static const struct pj_finding_info table[PJ_FINDING_COUNT] = {
                                 "the toolkit's stub library is found before the driver",
                                 "The stub is there to link against; every call of it fails.",
                                 "take {value} out of LD_LIBRARY_PATH and /etc/ld.so.conf.d", "FOLDER", NULL},
-    [PJ_FINDING_DRIVER_VERSION_UNKNOWN] =
-        {"driver-version-unknown", PJ_SEVERITY_NOTE, 0, PJ_SYMPTOM_NOT_SURE,
-         "the driver library's name tells no version",
-         "Its helper libraries and the kernel driver could not be compared with it.", "nothing to do", NULL,
-         NULL},
     [PJ_FINDING_JIT_COMPILER_MISSING] =
         {"jit-compiler-missing", PJ_SEVERITY_ERROR, PJ_STOPS_WARM, PJ_SYMPTOM_COMPILE_FAILS,
          "the JIT compiler's library is missing",
@@ -323,7 +318,7 @@ static const struct pj_finding_info table[PJ_FINDING_COUNT] = {
                                 "Frameworks keep what they compile themselves in caches of their own. prejit "
                                 "does not touch them, and "
                                 "the driver's cache does not replace them.",
-                                "nothing to do; it needs its own warm-up", NULL, NULL},
+                                NULL, NULL, NULL},
 };
 
 const struct pj_finding_info *pj_finding_info(enum pj_finding_code code)

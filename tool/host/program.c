@@ -75,6 +75,11 @@ static int copy_groups(struct pj_program *program, struct pj_error **err)
     return 0;
 }
 
+const char *pj_program_user_text(struct pj_arena *arena, uid_t uid)
+{
+    return uid == 0 ? "root" : pj_arena_printf(arena, "%lu", (unsigned long)uid);
+}
+
 int pj_program_own(struct pj_program *ret_program, struct pj_error **err)
 {
     PJ_CLEANUP_PROGRAM struct pj_program program = {
@@ -87,7 +92,7 @@ int pj_program_own(struct pj_program *ret_program, struct pj_error **err)
         r = copy_groups(&program, err);
     if (r < 0)
         return r;
-    program.user_text = pj_arena_printf(&program.arena, "%lu", (unsigned long)program.uid);
+    program.user_text = pj_program_user_text(&program.arena, program.uid);
     program.directory = directory ? pj_arena_strdup(&program.arena, directory) : NULL;
     if (!program.user_text || (directory && !program.directory))
         return pj_error_no_memory(err);

@@ -83,4 +83,7 @@ bool pj_program_may(const struct pj_program *program, const char *path, const st
 void pj_program_free(struct pj_program *program);
 #define PJ_CLEANUP_PROGRAM __attribute__((cleanup(pj_program_free)))
 
+/** How chown takes a user of whom the number alone is known; NULL when memory is out. */
+const char *pj_program_user_text(struct pj_arena *arena, uid_t uid);
+
 #endif

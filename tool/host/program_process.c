@@ -125,7 +125,7 @@ static int read_status(const struct reading *reading)
     if (strncmp(status, "Name:\t", 6) == 0)
         program->who = pj_arena_printf(&program->arena, "process %ld (%.*s)", reading->pid,
                                        (int)strcspn(status + 6, "\n"), status + 6);
-    program->user_text = pj_arena_printf(&program->arena, "%lu", (unsigned long)program->uid);
+    program->user_text = pj_program_user_text(&program->arena, program->uid);
     return program->who && program->user_text ? 0 : pj_error_no_memory(reading->err);
 }
 

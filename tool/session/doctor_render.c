@@ -8,6 +8,13 @@
 #include "report/phrase.h"
 #include "session/doctor.h"
 
+static bool put_optional(struct pj_cell *cell, const char *text)
+{
+    if (text)
+        pj_buffer_puts(&cell->text, text);
+    return text != NULL;
+}
+
 static bool get_code(const void *row, struct pj_cell *cell)
 {
     const struct pj_finding *finding = row;
@@ -39,8 +46,7 @@ static bool get_found(const void *row, struct pj_cell *cell)
 static bool get_cure(const void *row, struct pj_cell *cell)
 {
     const struct pj_finding *finding = row;
-    pj_buffer_puts(&cell->text, finding->cure);
-    return true;
+    return put_optional(cell, finding->cure);
 }
 
 static const struct pj_column finding_columns[] = {
@@ -50,13 +56,6 @@ static const struct pj_column finding_columns[] = {
     {NULL, "found", PJ_COLUMN_TEXT, false, get_found},
     {NULL, "cure", PJ_COLUMN_TEXT, false, get_cure},
 };
-
-static bool put_optional(struct pj_cell *cell, const char *text)
-{
-    if (text)
-        pj_buffer_puts(&cell->text, text);
-    return text != NULL;
-}
 
 static bool get_who(const void *row, struct pj_cell *cell)
 {
@@ -204,14 +203,35 @@ static void put_field(struct pj_buffer *text, const char *label, const char *val
     put_wrapped(text, pj_buffer_text(&safe), strlen(label), columns);
 }
 
-static void put_finding(struct pj_buffer *text, const struct pj_finding *finding, size_t columns)
+/* The explanation without the marks of the page that it is written for: `code` and [line of cache-model.md].
+ */
+static void put_reason(struct pj_buffer *text, const char *explanation, size_t columns)
+{
+    PJ_CLEANUP_BUFFER struct pj_buffer plain = {0};
+    while (*explanation) {
+        if (strncmp(explanation, " [", 2) == 0)
+            explanation += strcspn(explanation, "]") + 1;
+        else if (*explanation == '`')
+            explanation++;
+        else
+            pj_buffer_putc(&plain, *explanation++);
+    }
+    text->failed |= plain.failed;
+    put_field(text, "  why:   ", pj_buffer_text(&plain), columns);
+}
+
+static void put_finding(struct pj_buffer *text, const struct pj_finding *finding, size_t columns,
+                        bool verbose)
 {
     pj_buffer_printf(text, "%-9s%s: ", pj_severity_name(finding->severity),
                      pj_finding_info(finding->code)->code);
     pj_text_escape(text, finding->subject, strlen(finding->subject));
     pj_buffer_putc(text, '\n');
     put_field(text, "  found: ", finding->found, columns);
-    put_field(text, "  cure:  ", finding->cure, columns);
+    if (verbose)
+        put_reason(text, pj_finding_info(finding->code)->explanation, columns);
+    if (finding->cure)
+        put_field(text, "  cure:  ", finding->cure, columns);
 }
 
 static void put_count(struct pj_buffer *text, const struct pj_doctor *doctor, enum pj_severity severity,
@@ -302,11 +322,13 @@ void pj_doctor_answer(const struct pj_doctor *doctor, struct pj_buffer *text)
 int pj_doctor_render_text(const struct pj_doctor *doctor, struct pj_buffer *text, struct pj_error **err)
 {
     int status = pj_doctor_exit_code(doctor);
-    for (size_t i = 0; i < doctor->findings.count; i++)
-        put_finding(text, &doctor->findings.items[i], doctor->options->columns);
-    if (doctor->findings.count > 0)
+    const struct pj_doctor_options *options = doctor->options;
+    size_t shown = options->quiet ? 0 : doctor->findings.count;
+    for (size_t i = 0; i < shown; i++)
+        put_finding(text, &doctor->findings.items[i], options->columns, options->verbose);
+    if (shown > 0)
         pj_buffer_putc(text, '\n');
-    if (doctor->driver_text)
+    if (doctor->driver_text && !options->quiet)
         pj_buffer_printf(text, "%s\n", doctor->driver_text);
     if (status != PJ_EXIT_OK)
         pj_buffer_printf(text, "exit %d: ", status);
