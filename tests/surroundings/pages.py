@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../fault/program"))
@@ -83,6 +84,17 @@ class Pages(unittest.TestCase):
             with open(path, encoding="utf-8") as file:
                 for name in re.findall(r"(prejit[-a-z]*)\(1\)", plain(file.read())):
                     self.assertTrue(os.path.exists(os.path.join(PAGES, f"{name}.1")), f"{path}: {name}")
+
+    def test_what_the_readme_links_to_is_installed(self):
+        with tempfile.TemporaryDirectory() as prefix:
+            subprocess.run(["cmake", "--install", harness.BUILD, "--prefix", prefix], check=True,
+                           stdout=subprocess.DEVNULL)
+            (readme,) = glob.glob(f"{prefix}/share/doc/*/README.md")
+            with open(readme, encoding="utf-8") as file:
+                links = re.findall(r"\]\((docs/[^)#]+)", file.read())
+            self.assertGreater(len(links), 3)
+            for link in links:
+                self.assertTrue(os.path.isfile(os.path.join(os.path.dirname(readme), link)), link)
 
     def test_they_can_be_read(self):
         if not shutil.which("groff"):
