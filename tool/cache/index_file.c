@@ -62,11 +62,14 @@ static int check_link(const struct pj_store *store, const struct stat *target, s
     struct stat status;
     if (fstatat(store->cache_fd, index_name, &status, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISLNK(status.st_mode))
         return 0;
-    if (target->st_uid != geteuid() && target->st_uid != 0)
-        return pj_error_set(err, PJ_ERROR_ENVIRONMENT,
-                            "%s/index is a symbolic link to a file of user %ld: it must belong to this user "
-                            "or to root",
-                            store->path, (long)target->st_uid);
+    /* The link's owner as well: anybody could lay one to a file of root's. */
+    uid_t owner = status.st_uid != geteuid() && status.st_uid != 0 ? status.st_uid : target->st_uid;
+    if (owner != geteuid() && owner != 0)
+        return pj_error_set(
+            err, PJ_ERROR_ENVIRONMENT,
+            "%s/index is a symbolic link to a file of user %ld, or laid by that user: both must "
+            "belong to this user or to root",
+            store->path, (long)owner);
     return 0;
 }
 

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -33,41 +32,25 @@ static int make_stand_in(const char *folder, struct pj_error **err)
     return r < 0 ? r : pj_file_replace(AT_FDCWD, path, "stand-in", 8, 0600, err);
 }
 
-/* One worker, one load; false in *ret_stored where it did not come to that. */
+/* Does a worker come to store the probe in the folder? */
 static int store_probe(struct pj_engine *engine, const char *folder, bool *ret_stored, struct pj_error **err)
 {
-    struct pj_worker *worker;
-    struct pj_event event = {0};
-    PJ_CLEANUP_CLOSE int fd = -1;
     const struct pj_worker_spec spec = {
         .cache_path = folder, .cache_max_bytes = UINT64_C(1) << 40, .watch_path = folder};
     struct pj_probe probe = {.fd = -1};
+    struct pj_event event = {0};
     int r = pj_probe_make(true, &probe, err);
-    fd = probe.fd;
-    probe.fd = -1;
+    if (r < 0)
+        return r;
     const struct pj_wire_load load = {
         .method = PJ_LOAD_COMPILE, .image_bytes = probe.size, .image_sha256 = probe.sha256};
+    r = pj_engine_ask(engine, &spec, &load, probe.fd, &event, err);
+    *ret_stored = r == 0 && event.kind == PJ_EVENT_LOADED && event.loaded->entry_count > 0;
     pj_probe_close(&probe);
-    if (r == 0)
-        r = pj_pool_start(engine->pool, &spec, &worker, err);
-    if (r == 0)
-        r = pj_pool_wait(engine->pool, (double)INFINITY, &event, err);
-    *ret_stored = false;
-    engine->session->interrupted |= event.kind == PJ_EVENT_INTERRUPTED;
-    if (r < 0 || event.kind != PJ_EVENT_STARTED || event.started->failed_step[0] != '\0')
-        return r;
-    r = pj_pool_load(engine->pool, worker, &load, fd, 60000, err);
-    if (r == 0)
-        r = pj_pool_wait(engine->pool, (double)INFINITY, &event, err);
-    engine->session->interrupted |= event.kind == PJ_EVENT_INTERRUPTED;
-    if (r == 0 && event.kind == PJ_EVENT_LOADED) {
-        *ret_stored = event.loaded->entry_count > 0;
-        pj_pool_stop(engine->pool, worker);
-    }
     return r;
 }
 
-int pj_accept_ask(struct pj_engine *engine, bool *ret_accepts, struct pj_error **err)
+int pj_accept_ask(struct pj_engine *engine, enum pj_acceptance *ret_acceptance, struct pj_error **err)
 {
     struct pj_session *session = engine->session;
     const char *folder = NULL;
@@ -85,6 +68,7 @@ int pj_accept_ask(struct pj_engine *engine, bool *ret_accepts, struct pj_error *
         r = store_probe(engine, folder, &stored, err);
     if (r < 0)
         return r;
-    *ret_accepts = stored && fstatat(folder_fd, stand_in, &status, AT_SYMLINK_NOFOLLOW) == 0;
+    bool survived = fstatat(folder_fd, stand_in, &status, AT_SYMLINK_NOFOLLOW) == 0;
+    *ret_acceptance = !survived ? PJ_ACCEPT_DELETES : stored ? PJ_ACCEPT_YES : PJ_ACCEPT_UNKNOWN;
     return 0;
 }

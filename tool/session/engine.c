@@ -18,6 +18,7 @@
 
 #define TICK_MS          200.0
 #define START_TIMEOUT_MS 120000.0
+#define ASK_TIMEOUT_MS   60000.0 /* for a tiny module */
 
 int pj_engine_new(struct pj_session *session, struct pj_engine **ret_engine, struct pj_error **err)
 {
@@ -68,6 +69,12 @@ static void tick(struct pj_engine *engine, double now)
         observer->tick(observer->context);
 }
 
+static double deadline_of(const struct pj_session *session)
+{
+    return session->options->deadline_ms > 0 ? session->begin_ms + session->options->deadline_ms
+                                             : (double)INFINITY;
+}
+
 /* One event, or the time for something else to be looked at. */
 static int step(struct pj_engine *engine, struct pj_error **err)
 {
@@ -75,8 +82,7 @@ static int step(struct pj_engine *engine, struct pj_error **err)
     double until = pj_clock_ms() + TICK_MS;
     if (engine->compiling && pj_compile_next_ms(&engine->compile) < until)
         until = pj_compile_next_ms(&engine->compile);
-    double deadline = session->options->deadline_ms > 0 ? session->begin_ms + session->options->deadline_ms
-                                                        : (double)INFINITY;
+    double deadline = deadline_of(session);
     struct pj_event event;
     int r = pj_pool_wait(engine->pool, until < deadline ? until : deadline, &event, err);
     if (r < 0)
@@ -108,6 +114,10 @@ static int begin_compile(struct pj_engine *engine, struct pj_error **err)
 
 void pj_engine_restart_in_place(struct pj_engine *engine)
 {
+    if (engine->proving) { /* a proof process may have been started beside the last compiles */
+        pj_prove_free(&engine->prove);
+        engine->proving = false;
+    }
     if (!engine->compiling)
         return;
     pj_compile_stop(&engine->compile);
@@ -280,7 +290,7 @@ int pj_engine_compile_and_prove(struct pj_engine *engine, unsigned samples, stru
         if (!closed)
             r = pj_compile_advance(compile, err);
         bool finished = pj_compile_finished(compile);
-        if (r == 0 && finished && !compile->in_place && engine->session->format == PJ_FORMAT_OTHER)
+        if (r == 0 && !compile->in_place && engine->session->format == PJ_FORMAT_OTHER)
             return 0; /* nothing compiled so far can be committed: the caller goes on in place */
         if (r == 0 && !proving && pj_compile_draining(compile)) {
             proving = true;
@@ -357,31 +367,52 @@ int pj_engine_prove_missed_alone(struct pj_engine *engine, struct pj_error **err
     return pj_engine_prove(engine, jobs, count, 1, true, err);
 }
 
-/* Waits for the first answer of one worker that does nothing else. */
-static int meet(struct pj_engine *engine, struct pj_error **err)
+int pj_engine_ask(struct pj_engine *engine, const struct pj_worker_spec *spec,
+                  const struct pj_wire_load *load, int fd, struct pj_event *ret_event, struct pj_error **err)
 {
     struct pj_session *session = engine->session;
     struct pj_worker *worker;
     struct pj_event event = {0};
+    bool asked = load == NULL, answered = false;
+    int r = pj_pool_start(engine->pool, spec, &worker, err);
+    while (r == 0 && !answered) {
+        r = pj_pool_wait(engine->pool, deadline_of(session), &event, err);
+        if (r < 0)
+            break;
+        session->interrupted |= event.kind == PJ_EVENT_INTERRUPTED;
+        session->deadline_passed |= event.kind == PJ_EVENT_TIME;
+        bool ours = event.worker == worker;
+        if (ours && event.kind == PJ_EVENT_STARTED && !asked && event.started->failed_step[0] == '\0') {
+            asked = true;
+            r = pj_pool_load(engine->pool, worker, load, fd, ASK_TIMEOUT_MS, err);
+        } else {
+            answered = ours || event.kind == PJ_EVENT_INTERRUPTED || event.kind == PJ_EVENT_TIME;
+        }
+    }
+    if (r < 0)
+        return r;
+    if (event.kind != PJ_EVENT_DIED)
+        pj_pool_stop(engine->pool, worker);
+    *ret_event = event;
+    return 0;
+}
+
+/* The machine as one worker tells it, that does nothing else. */
+static int meet(struct pj_engine *engine, struct pj_error **err)
+{
+    struct pj_session *session = engine->session;
+    struct pj_event event = {0};
     const struct pj_worker_spec spec = {.cache_path = session->location.path,
                                         .cache_max_bytes = session->location.limit_bytes,
                                         .disable_jit = true};
-    int r = pj_pool_start(engine->pool, &spec, &worker, err);
-    if (r == 0)
-        r = pj_pool_wait(engine->pool, (double)INFINITY, &event, err);
-    if (r < 0)
+    int r = pj_engine_ask(engine, &spec, NULL, -1, &event, err);
+    if (r < 0 || event.kind == PJ_EVENT_INTERRUPTED || event.kind == PJ_EVENT_TIME)
         return r;
-    if (event.kind == PJ_EVENT_INTERRUPTED) {
-        session->interrupted = true;
-        return 0;
-    }
     if (event.kind != PJ_EVENT_STARTED)
         return pj_error_set(err, PJ_ERROR_ENVIRONMENT,
                             "the CUDA driver does not start: the worker process was %s", event.death.text);
-    r = event.started->failed_step[0] ? pj_machine_start_error(session, event.started, err)
-                                      : pj_machine_from_worker(session, event.started, err);
-    pj_pool_stop(engine->pool, worker);
-    return r;
+    return event.started->failed_step[0] ? pj_machine_start_error(session, event.started, err)
+                                         : pj_machine_from_worker(session, event.started, err);
 }
 
 int pj_engine_meet_driver_to_prove(struct pj_engine *engine, struct pj_error **err)

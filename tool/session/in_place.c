@@ -14,27 +14,31 @@
 static int refuse_danger(struct pj_engine *engine, struct pj_error **err)
 {
     const struct pj_session *session = engine->session;
-    bool accepts = true;
+    enum pj_acceptance acceptance = PJ_ACCEPT_YES;
     struct pj_snapshot snapshot = {0};
     int r = pj_snapshot_take(session->location.path, &snapshot, err);
     size_t files = snapshot.count;
     pj_snapshot_free(&snapshot);
     if (r == 0 && files > 0)
-        r = pj_accept_ask(engine, &accepts, err);
-    if (r < 0 || accepts || session->interrupted)
+        r = pj_accept_ask(engine, &acceptance, err);
+    if (r < 0 || acceptance == PJ_ACCEPT_YES || session->interrupted || session->deadline_passed)
         return r;
+    bool deletes = acceptance == PJ_ACCEPT_DELETES;
     return pj_error_set(err, PJ_ERROR_ENVIRONMENT,
-                        "this driver does not accept the index of %s: its next store there would delete %zu "
-                        "entry files of another driver. "
-                        "Nothing was touched. Use an empty cache directory, or move this one away",
-                        session->location.path, files);
+                        "%s the index of %s: its next store there %s delete %zu entry files of another "
+                        "driver. Nothing was touched. Use "
+                        "an empty cache directory, or move this one away",
+                        deletes ? "this driver does not accept"
+                                : "it could not be learned whether this driver accepts",
+                        session->location.path, deletes ? "would" : "could", files);
 }
 
 /* That nothing was stored means nothing where stores of this format were not recognised, or were tried in a
  * private cache only. */
 static bool is_waiting(const struct pj_outcome *outcome)
 {
-    return outcome->stage == PJ_STAGE_WAITING || outcome->stage == PJ_STAGE_COMPILED ||
+    return outcome->stage == PJ_STAGE_WAITING || outcome->stage == PJ_STAGE_COMPILING ||
+           outcome->stage == PJ_STAGE_COMPILED ||
            (outcome->stage == PJ_STAGE_FAILED && outcome->verdict == PJ_VERDICT_LOST);
 }
 

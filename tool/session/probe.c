@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "cache/format.h"
+#include "session/outcome.h"
 
 /* Old enough for every driver and GPU that can be met: PTX ISA 5.0 is CUDA 8's, sm_50 is Maxwell. */
 static const char tiny_module[] = ".version 5.0\n"
@@ -79,6 +80,9 @@ static bool read_stamp(const struct pj_probe *probe, const char *bytes, size_t s
     const char *key_bytes = bytes + PJ_ENTRY_HEADER_BYTES;
     if (pj_cache_key_read(key_bytes, (size_t)header.key_bytes, key, &ignored) < 0 ||
         pj_fnv1a(PJ_FNV_START, key_bytes, (size_t)header.key_bytes) != name)
+        return false;
+    /* A driver whose code this version cannot judge would have every entry called damaged. */
+    if (pj_check_payload(payload, (size_t)header.payload_bytes, arch_number, &ignored) < 0)
         return false;
     return key->arch_number == arch_number && key->options_size == 0 &&
            pj_cache_key_hash(key->stamp, arch_number, probe->text, probe->size, "") == name;

@@ -3,6 +3,7 @@
 #include "session/result.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +15,7 @@
 struct pj_result {
     struct pj_session *session; /* owns every string of the report */
     struct pj_report report;
+    char early_end[64]; /* why the run ended early, where exit_reason says that */
 };
 
 const char *pj_result_tool_version(void)
@@ -180,14 +182,24 @@ static int fill_jobs(struct pj_session *session, struct pj_report *report, struc
     return 0;
 }
 
-/* A run that ended before it knew its jobs has none to say so. */
-static void judge_early_end(const struct pj_session *session, struct pj_report *report)
+/* `signal_number` 0 = not known, or no signal. A run that ended before it knew its jobs has none to say so.
+ */
+static void judge_early_end(struct pj_result *result, int signal_number)
 {
-    if (session->outcomes || report->nothing_to_do || !(session->interrupted || session->deadline_passed))
+    const struct pj_session *session = result->session;
+    struct pj_report *report = &result->report;
+    bool in_vain = !session->outcomes && !report->nothing_to_do;
+    bool too_late = !session->interrupted && !in_vain && report->exit_code == PJ_EXIT_OK;
+    if (!(session->interrupted || session->deadline_passed) || session->exit_reason || too_late)
         return;
-    report->exit_code = PJ_EXIT_RETRY;
-    report->exit_reason = session->interrupted ? "the run was interrupted before its jobs were known"
-                                               : "the run's deadline passed before its jobs were known";
+    const char *name = signal_number > 0 ? sigabbrev_np(signal_number) : NULL;
+    (void)snprintf(result->early_end, sizeof result->early_end, "%s%s%s%s",
+                   session->interrupted ? "interrupted" : "the deadline passed", name ? " by SIG" : "",
+                   name ? name : "", in_vain ? " before the jobs were known" : "");
+    report->ended_early = true;
+    report->exit_reason = result->early_end;
+    if (in_vain)
+        report->exit_code = PJ_EXIT_RETRY;
 }
 
 static int finish(struct pj_session **session, struct pj_result *result, struct pj_result **ret_result)
@@ -198,7 +210,7 @@ static int finish(struct pj_session **session, struct pj_result *result, struct 
     result->report.exit_reason = result->session->exit_reason;
     if (result->report.exit_reason)
         result->report.exit_code = pj_exit_combine(result->report.exit_code, PJ_EXIT_ENVIRONMENT);
-    judge_early_end(result->session, &result->report);
+    judge_early_end(result, 0);
     *ret_result = result;
     return 0;
 }
@@ -278,6 +290,12 @@ bool pj_result_interrupted(const struct pj_result *result)
     return result->session->interrupted;
 }
 
+void pj_result_set_signal(struct pj_result *result, int signal_number)
+{
+    result->report.dies_by_signal = true;
+    judge_early_end(result, signal_number);
+}
+
 static int steal_text(int r, struct pj_buffer *buffer, char **ret_text, struct pj_error **err)
 {
     if (r == 0)
@@ -304,10 +322,10 @@ int pj_result_json(const struct pj_result *result, char **ret_text, struct pj_er
     return steal_text(pj_render_json(&result->report, &buffer, err), &buffer, ret_text, err);
 }
 
-int pj_result_answer(const struct pj_result *result, char **ret_text, struct pj_error **err)
+int pj_result_answer(const struct pj_result *result, bool below_table, char **ret_text, struct pj_error **err)
 {
     struct pj_buffer buffer = {0};
-    return steal_text(pj_render_answer(&result->report, &buffer, err), &buffer, ret_text, err);
+    return steal_text(pj_render_answer(&result->report, below_table, &buffer, err), &buffer, ret_text, err);
 }
 
 int pj_manifest_help_text(char **ret_text, struct pj_error **err)

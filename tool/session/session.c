@@ -185,11 +185,21 @@ void pj_session_settle_early_end(struct pj_session *session)
     }
 }
 
+/* A run that fails leaves what is compiled to the next one, which takes it over. */
+static bool has_uncommitted(const struct pj_session *session)
+{
+    for (size_t i = 0; session->outcomes && i < session->plan->job_count; i++) {
+        if (session->outcomes[i].stage == PJ_STAGE_COMPILED)
+            return true;
+    }
+    return false;
+}
+
 void pj_session_free(struct pj_session *session)
 {
     if (!session)
         return;
-    pj_store_close(session->store, false);
+    pj_store_close(session->store, has_uncommitted(session));
     pj_plan_free(session->plan);
     pj_receipt_free(session->receipt);
     pj_manifest_free(session->manifest);

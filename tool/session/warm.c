@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The main job: compile what is missing, commit, prove, record. */
+#include <errno.h>
+
 #include "session/as_user.h"
 #include "session/engine.h"
 #include "session/in_place.h"
@@ -16,6 +18,24 @@ static int remove_run_folder(struct pj_session *session, struct pj_error **err)
     if (pj_store_remove_run_folder(session->store, &problem) == 0)
         return 0;
     return pj_session_note(session, err, "%s; the next run tries again", pj_error_message(problem));
+}
+
+/* A receipt is a hint: without one the next run proves again, and this one's result stands. A disk that takes
+ * no more is another matter: the driver's next store meets it too. */
+static int save_receipt(struct pj_session *session, struct pj_error **err)
+{
+    PJ_CLEANUP_ERROR struct pj_error *problem = NULL;
+    int r = pj_receipt_save(session, &problem);
+    if (r == 0)
+        return 0;
+    int errnum = problem->errnum;
+    if (r == PJ_ERROR_NO_MEMORY || errnum == ENOSPC || errnum == EDQUOT || errnum == EFBIG ||
+        errnum == EROFS || errnum == EIO) {
+        *err = PJ_STEAL(problem);
+        return r;
+    }
+    return pj_session_note(session, err, "%s; the next run proves everything again",
+                           pj_error_message(problem));
 }
 
 static int run(struct pj_session *session, struct pj_error **err)
@@ -68,6 +88,6 @@ int pj_warm(const struct pj_options *options, struct pj_result **ret_result, str
     if (r == 0)
         r = remove_run_folder(session, err);
     if (r == 0 && !options->no_receipt && session->outcomes)
-        r = pj_receipt_save(session, err);
+        r = save_receipt(session, err);
     return r < 0 ? r : pj_result_from_session(&session, ret_result, err);
 }
