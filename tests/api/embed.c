@@ -28,7 +28,7 @@ static char *answer_of(call *run, const struct pj_options *options)
     struct pj_result *result = NULL;
     struct pj_error *error = NULL;
     char *answer = NULL;
-    if (run(options, &result, &error) < 0 || pj_result_answer(result, &answer, &error) < 0)
+    if (run(options, &result, &error) < 0 || pj_result_answer(result, false, &answer, &error) < 0)
         printf("# %s\n", pj_error_message(error));
     else
         check(pj_result_exit_code(result) == 0 && !pj_result_interrupted(result), "exit code 0");

@@ -35,20 +35,26 @@ static int open_signals(struct pj_error **err)
     return fd >= 0 ? fd : pj_error_errno(err, PJ_ERROR_INTERNAL, errno, "cannot wait for signals");
 }
 
-/* So that a caller's shell or service manager sees what happened: the same signal, once everything is
- * written. */
-static int die_by_signal(int signals_fd)
+/* Number of the signal that came, 0 where it cannot be read. */
+static int read_signal(int signals_fd)
 {
     struct signalfd_siginfo info = {0};
-    if (read(signals_fd, &info, sizeof info) != (ssize_t)sizeof info)
+    return read(signals_fd, &info, sizeof info) == (ssize_t)sizeof info ? (int)info.ssi_signo : 0;
+}
+
+/* So that a caller's shell or service manager sees what happened: the same signal, once everything is
+ * written. */
+static int die_by_signal(int number)
+{
+    if (number == 0)
         return PJ_EXIT_FAILED;
     sigset_t just_this;
     (void)sigemptyset(&just_this);
-    (void)sigaddset(&just_this, (int)info.ssi_signo);
-    (void)signal((int)info.ssi_signo, SIG_DFL);
-    (void)raise((int)info.ssi_signo);
+    (void)sigaddset(&just_this, number);
+    (void)signal(number, SIG_DFL);
+    (void)raise(number);
     (void)sigprocmask(SIG_UNBLOCK, &just_this, NULL);
-    return 128 + (int)info.ssi_signo;
+    return 128 + number;
 }
 
 /* Test hook: a kill between two system calls of the commit. */
@@ -79,7 +85,7 @@ static int print(const struct pj_result *result, const struct pj_cli_options *op
     else if (!options->quiet)
         r = pj_result_table(result, options->verbose, &body, err);
     if (r == 0)
-        r = pj_result_answer(result, &answer, err);
+        r = pj_result_answer(result, body && !json, &answer, err);
     if (r < 0)
         return r;
     if (body)
@@ -137,14 +143,15 @@ int pj_cli_run(const struct pj_command *command, int count, char **arguments, pj
     int r = signals_fd < 0 ? -1 : call(&options.run, &result, &error);
     pj_cli_watch_end(&watch);
     int status = r < 0 ? PJ_EXIT_FAILED : pj_result_exit_code(result);
-    bool interrupted = r == 0 && pj_result_interrupted(result);
+    bool interrupted = r == 0 ? pj_result_interrupted(result) : pj_error_code(error) == PJ_ERROR_INTERRUPTED;
+    int signal_number = interrupted ? read_signal(signals_fd) : 0;
+    if (r == 0 && signal_number > 0)
+        pj_result_set_signal(result, signal_number);
     if (r == 0)
         r = print(result, &options, &status, &error);
-    if (r < 0) {
-        interrupted = pj_error_code(error) == PJ_ERROR_INTERRUPTED;
+    if (r < 0)
         status = complain(error);
-    }
     pj_result_free(result);
     pj_cli_options_free(&options);
-    return interrupted ? die_by_signal(signals_fd) : status;
+    return interrupted ? die_by_signal(signal_number) : status;
 }

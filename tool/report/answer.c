@@ -8,7 +8,15 @@
 #include "report/render.h"
 #include "report/trouble.h"
 
-enum { NAMED_MAX = 3, NAME_BYTES = 80, REASON_BYTES = 160 };
+enum { NAMED_MAX = 3, NAME_BYTES = 80, REASON_BYTES = 160, REASON_BELOW_TABLE_BYTES = 100 };
+
+/* A line that is being written. */
+struct line {
+    const struct pj_report *report;
+    struct pj_buffer *buffer;
+    bool below_table; /* long reasons are to be read there */
+    bool begun;       /* the next clause needs a separator */
+};
 
 /* What each class of trouble is called behind its count. */
 static const char *const trouble_texts[PJ_TROUBLE_COUNT] = {
@@ -27,11 +35,21 @@ struct troubles {
     size_t required, not_required;
 };
 
+/* Where the run ended early, that is the reason of all that it did not come to: said once, in front. */
+static enum pj_trouble trouble_of(const struct pj_report *report, const struct pj_report_job *job)
+{
+    const char *code = job->verdict == PJ_VERDICT_INCONCLUSIVE && job->reason_code ? job->reason_code : "";
+    if (report->ended_early && (job->verdict == PJ_VERDICT_NONE || strcmp(code, "interrupted") == 0 ||
+                                strcmp(code, "deadline") == 0))
+        return PJ_TROUBLE_NONE;
+    return pj_report_trouble(report, job);
+}
+
 static void count_troubles(const struct pj_report *report, struct troubles *ret_troubles)
 {
     struct troubles troubles = {0};
     for (size_t i = 0; i < report->job_count; i++) {
-        enum pj_trouble trouble = pj_report_trouble(report, &report->jobs[i]);
+        enum pj_trouble trouble = trouble_of(report, &report->jobs[i]);
         if (trouble == PJ_TROUBLE_NONE)
             continue;
         if (report->jobs[i].required) {
@@ -56,83 +74,125 @@ static bool same_trouble(const struct pj_report_job *a, const struct pj_report_j
 }
 
 /* " (missed: entry deleted)" */
-static void put_why(const struct pj_report_job *job, enum pj_trouble trouble, struct pj_buffer *buffer)
+static void put_why(const struct line *line, const struct pj_report_job *job, enum pj_trouble trouble)
 {
     const char *reason = reason_of(job);
+    if (reason && line->below_table && strlen(reason) > REASON_BELOW_TABLE_BYTES)
+        reason = NULL;
     /* What a slow one's verdict is, proven, says nothing about the trouble. */
     const char *verdict = trouble == PJ_TROUBLE_SLOW ? "" : pj_verdict_name(job->verdict);
     if (*verdict == '\0' && !reason)
         return;
-    pj_buffer_printf(buffer, " (%s", verdict);
+    pj_buffer_printf(line->buffer, " (%s", verdict);
     if (reason) {
-        pj_buffer_puts(buffer, *verdict ? ": " : "");
-        pj_phrase_cut(buffer, reason, strlen(reason), REASON_BYTES);
+        pj_buffer_puts(line->buffer, *verdict ? ": " : "");
+        pj_phrase_cut(line->buffer, reason, strlen(reason), REASON_BYTES);
     }
-    pj_buffer_putc(buffer, ')');
+    pj_buffer_putc(line->buffer, ')');
 }
 
 /* ": a sm_90, b sm_90 (crashed), c sm_90 (timed-out) and 12 more": neighbours with one reason share it.
  * `trouble` NONE = the jobs of any class that are not required. */
-static void put_jobs(const struct pj_report *report, enum pj_trouble trouble, size_t count,
-                     struct pj_buffer *buffer)
+static void put_jobs(const struct line *line, enum pj_trouble trouble, size_t count)
 {
+    const struct pj_report *report = line->report;
     const struct pj_report_job *named[NAMED_MAX];
     size_t used = 0;
     for (size_t i = 0; i < report->job_count && used < NAMED_MAX; i++) {
         const struct pj_report_job *job = &report->jobs[i];
-        enum pj_trouble its = pj_report_trouble(report, job);
+        enum pj_trouble its = trouble_of(report, job);
         if (trouble == PJ_TROUBLE_NONE ? its != PJ_TROUBLE_NONE && !job->required
                                        : its == trouble && job->required)
             named[used++] = job;
     }
     for (size_t i = 0; i < used; i++) {
-        pj_buffer_puts(buffer, i == 0 ? ": " : ", ");
-        pj_phrase_cut(buffer, named[i]->module, strlen(named[i]->module), NAME_BYTES);
-        pj_buffer_printf(buffer, " %s", named[i]->target);
+        pj_buffer_puts(line->buffer, i == 0 ? ": " : ", ");
+        pj_phrase_cut(line->buffer, named[i]->module, strlen(named[i]->module), NAME_BYTES);
+        pj_buffer_printf(line->buffer, " %s", named[i]->target);
         if (i + 1 == used || !same_trouble(named[i], named[i + 1]))
-            put_why(named[i], pj_report_trouble(report, named[i]), buffer);
+            put_why(line, named[i], trouble_of(report, named[i]));
     }
     if (count > used)
-        pj_buffer_printf(buffer, " and %zu more", count - used);
+        pj_buffer_printf(line->buffer, " and %zu more", count - used);
 }
 
 /* Starts a clause behind what the line already says. */
-static void put_clause(struct pj_buffer *buffer, bool *first)
+static void put_clause(struct line *line)
 {
-    pj_buffer_puts(buffer, *first ? "" : "; ");
-    *first = false;
+    pj_buffer_puts(line->buffer, line->begun ? "; " : "");
+    line->begun = true;
 }
 
-static void put_troubles(const struct pj_report *report, const struct troubles *troubles,
-                         struct pj_buffer *buffer, bool *first)
+/* "interrupted by SIGTERM: 30 of 60 compiled and kept, 4 reused, 0 proven" */
+static void put_early_end(struct line *line)
 {
-    bool total_said = false;
-    if (report->exit_reason) {
-        put_clause(buffer, first);
-        pj_text_escape(buffer, report->exit_reason, strlen(report->exit_reason));
+    const struct pj_report *report = line->report;
+    struct pj_report_summary summary;
+    put_clause(line);
+    pj_text_escape(line->buffer, report->exit_reason, strlen(report->exit_reason));
+    pj_report_summarise(report, &summary);
+    size_t kept = 0, reused = 0;
+    for (size_t i = 0; i < report->job_count; i++) {
+        const struct pj_report_job *job = &report->jobs[i];
+        if (trouble_of(report, job) != PJ_TROUBLE_NONE)
+            continue;
+        kept += job->origin == PJ_ORIGIN_COMPILED || job->origin == PJ_ORIGIN_REPAIRED;
+        reused += job->origin == PJ_ORIGIN_REUSED;
+    }
+    if (report->job_count == 0)
+        return;
+    if (report->command && strcmp(report->command, "verify") != 0) {
+        pj_buffer_printf(line->buffer, ": %zu of %zu compiled and kept", kept, report->job_count);
+        if (reused > 0)
+            pj_buffer_printf(line->buffer, ", %zu reused", reused);
+        pj_buffer_printf(line->buffer, ", %zu proven", summary.verdicts[PJ_VERDICT_PROVEN]);
+    } else {
+        pj_buffer_printf(line->buffer, ": %zu of %zu proven", summary.verdicts[PJ_VERDICT_PROVEN],
+                         report->job_count);
+    }
+}
+
+static void put_troubles(struct line *line, const struct troubles *troubles)
+{
+    const struct pj_report *report = line->report;
+    bool total_said = report->ended_early && report->exit_reason;
+    if (total_said) {
+        put_early_end(line);
+    } else if (report->exit_reason) {
+        put_clause(line);
+        pj_text_escape(line->buffer, report->exit_reason, strlen(report->exit_reason));
     }
     for (unsigned i = PJ_TROUBLE_NONE + 1; i < PJ_TROUBLE_COUNT; i++) {
         size_t count = troubles->counts[i];
         if (count == 0)
             continue;
-        put_clause(buffer, first);
-        pj_buffer_printf(buffer, "%zu ", count);
+        put_clause(line);
+        pj_buffer_printf(line->buffer, "%zu ", count);
         if (!total_said)
-            pj_buffer_printf(buffer, "of %zu ", report->job_count);
+            pj_buffer_printf(line->buffer, "of %zu ", report->job_count);
         total_said = true;
-        pj_buffer_puts(buffer, trouble_texts[i]);
-        put_jobs(report, (enum pj_trouble)i, count, buffer);
+        pj_buffer_puts(line->buffer, trouble_texts[i]);
+        put_jobs(line, (enum pj_trouble)i, count);
     }
 }
 
-static void put_not_required(const struct pj_report *report, const struct troubles *troubles,
-                             struct pj_buffer *buffer, bool *first)
+static void put_not_required(struct line *line, const struct troubles *troubles)
 {
     if (troubles->not_required == 0)
         return;
-    put_clause(buffer, first);
-    pj_buffer_printf(buffer, "%zu not required", troubles->not_required);
-    put_jobs(report, PJ_TROUBLE_NONE, troubles->not_required, buffer);
+    put_clause(line);
+    pj_buffer_printf(line->buffer, "%zu not required", troubles->not_required);
+    put_jobs(line, PJ_TROUBLE_NONE, troubles->not_required);
+}
+
+static void put_manifest(const struct pj_report *report, struct pj_buffer *buffer)
+{
+    if (!report->manifest)
+        return;
+    /* A file named like an option. */
+    bool dash = report->manifest[0] == '-' && report->manifest[1] != '\0';
+    pj_buffer_puts(buffer, dash ? " ./" : " ");
+    pj_phrase_quote(buffer, report->manifest);
 }
 
 /* The command line that continues or repeats the run. */
@@ -143,38 +203,55 @@ static void put_command(const struct pj_report *report, const char *command, str
         pj_buffer_putc(buffer, ' ');
         pj_phrase_quote(buffer, report->repeat_options[i]);
     }
-    if (!report->manifest)
-        return;
-    /* A file named like an option. */
-    bool dash = report->manifest[0] == '-' && report->manifest[1] != '\0';
-    pj_buffer_puts(buffer, dash ? " ./" : " ");
-    pj_phrase_quote(buffer, report->manifest);
+    put_manifest(report, buffer);
 }
 
 /* What is compiled at first use because nobody may read it is not helped by compiling it. */
-static bool does_warming_help(const struct pj_report *report)
+static bool is_unreadable(const struct pj_report_job *job)
+{
+    return job->reason_code && strcmp(job->reason_code, "index-not-writable") == 0;
+}
+
+/* Is there a required job that is cold, and unreadable or not? */
+static bool any_cold(const struct pj_report *report, bool unreadable)
 {
     for (size_t i = 0; i < report->job_count; i++) {
         const struct pj_report_job *job = &report->jobs[i];
-        enum pj_trouble trouble = pj_report_trouble(report, job);
-        if (trouble != PJ_TROUBLE_COLD && trouble != PJ_TROUBLE_UNDONE)
-            continue;
-        if (job->required && (!job->reason_code || strcmp(job->reason_code, "index-not-writable") != 0))
+        enum pj_trouble trouble = trouble_of(report, job);
+        if ((trouble == PJ_TROUBLE_COLD || trouble == PJ_TROUBLE_UNDONE) && job->required &&
+            is_unreadable(job) == unreadable)
             return true;
     }
     return false;
 }
 
+/* "; see: prejit doctor": of this cache and this user, which it was asked about. */
+static void put_doctor(const struct pj_report *report, struct pj_buffer *buffer)
+{
+    pj_buffer_puts(buffer, "; see: prejit doctor");
+    for (size_t i = 0; i + 1 < report->repeat_option_count; i++) {
+        const char *name = report->repeat_options[i];
+        if (strcmp(name, "--cache") != 0 && strcmp(name, "--user") != 0)
+            continue;
+        pj_buffer_printf(buffer, " %s ", name);
+        pj_phrase_quote(buffer, report->repeat_options[++i]);
+    }
+    put_manifest(report, buffer);
+}
+
 static void put_cure(const struct pj_report *report, const struct troubles *troubles,
                      struct pj_buffer *buffer)
 {
-    bool cold = does_warming_help(report);
+    bool cold = any_cold(report, false);
     bool passing = troubles->counts[PJ_TROUBLE_PASSING] > 0 || report->exit_code == PJ_EXIT_RETRY;
     /* A command without a manifest (refresh) is its own cure. */
     const char *command = cold && report->manifest ? "warm" : report->command;
+    if (any_cold(report, true))
+        put_doctor(report, buffer);
     if (!command || !(cold || passing))
         return;
-    pj_buffer_puts(buffer, passing ? "; run again later: " : "; run: ");
+    bool later = passing && !report->ended_early;
+    pj_buffer_puts(buffer, later ? "; run again later: " : passing ? "; run again: " : "; run: ");
     put_command(report, command, buffer);
 }
 
@@ -211,7 +288,17 @@ static void put_plan_parts(const struct pj_report *report, struct pj_buffer *buf
     }
     put_part(buffer, first, counts[PJ_WITNESS_YES], "present");
     put_part(buffer, first, counts[PJ_WITNESS_NO], "to compile");
-    put_part(buffer, first, counts[PJ_WITNESS_UNKNOWN], "not known to be there or not");
+    size_t unknown = counts[PJ_WITNESS_UNKNOWN];
+    if (unknown == 0)
+        return;
+    if (*first && unknown == report->job_count)
+        pj_buffer_puts(buffer, ": presence not known yet");
+    else
+        pj_buffer_printf(buffer, "%s presence of %zu not known yet", *first ? ":" : ",", unknown);
+    *first = false;
+    /* plan opens no driver: what it knows of it is the receipt's. */
+    if (!report->host.stamp)
+        pj_buffer_puts(buffer, " (no receipt of a run with this driver)");
 }
 
 /* "64 jobs: 62 proven (60 reused, 2 compiled), 2 skipped" */
@@ -280,22 +367,23 @@ static void put_evicted(const struct pj_report *report, struct pj_buffer *buffer
     pj_buffer_puts(buffer, " made room");
 }
 
-int pj_render_answer(const struct pj_report *report, struct pj_buffer *buffer, struct pj_error **err)
+int pj_render_answer(const struct pj_report *report, bool below_table, struct pj_buffer *buffer,
+                     struct pj_error **err)
 {
     struct troubles troubles;
+    struct line line = {.report = report, .buffer = buffer, .below_table = below_table};
     count_troubles(report, &troubles);
-    bool first = true;
-    if (report->exit_code != PJ_EXIT_OK)
+    if (report->exit_code != PJ_EXIT_OK && !report->dies_by_signal)
         pj_buffer_printf(buffer, "exit %d: ", (int)report->exit_code);
     bool trouble = troubles.required > 0 || report->exit_reason;
     if (trouble) {
-        put_troubles(report, &troubles, buffer, &first);
+        put_troubles(&line, &troubles);
     } else {
-        first = false;
         put_counts(report, buffer);
         put_time(report, buffer);
+        line.begun = true;
     }
-    put_not_required(report, &troubles, buffer, &first);
+    put_not_required(&line, &troubles);
     put_evicted(report, buffer);
     if (!trouble)
         put_cache(&report->cache, buffer);

@@ -129,6 +129,8 @@ struct pj_report {
     size_t repeat_option_count;
     /* Why the exit status is not what the jobs add up to (a reboot is pending), one clause; NULL = it is. */
     const char *exit_reason;
+    bool ended_early;    /* by a signal or the deadline, which is what exit_reason says */
+    bool dies_by_signal; /* exit_code is not what the caller will see */
     enum pj_exit exit_code;
 };
 

@@ -18,7 +18,9 @@ int pj_render_json(const struct pj_report *report, struct pj_buffer *buffer, str
 
 /** The last line, which is the answer: "64 jobs: 64 proven (60 reused, 4 compiled) in 2.9 s; 20 MB of 1.0 GiB
  * in /var/cache/app/nv", or "exit 4: 1 of 64 will be compiled at first use: solver sm_90 (missed: entry
- * deleted); run: prejit warm m.yaml". No newline. */
-int pj_render_answer(const struct pj_report *report, struct pj_buffer *buffer, struct pj_error **err);
+ * deleted); run: prejit warm m.yaml". `below_table`: it stands below the table, which tells long reasons. No
+ * newline. */
+int pj_render_answer(const struct pj_report *report, bool below_table, struct pj_buffer *buffer,
+                     struct pj_error **err);
 
 #endif

@@ -232,6 +232,10 @@ class Signals(Kills):
         """The report is complete: what was compiled is in the cache, what was not says why."""
         report = result.report
         self.assertEqual(report["exit_code"], 75, result)
+        name = signal.Signals(-result.status).name
+        self.assertTrue(report["exit_reason"].startswith(f"interrupted by {name}"), result)
+        self.assertTrue(result.last_line.startswith(f"interrupted by {name}"), result.last_line)
+        self.assertIn("; run again: prejit warm ", result.last_line)
         self.check_foreign()
         self.check_nothing_chokes()
         # All but what the two workers had not told of yet.
@@ -276,7 +280,7 @@ class Signals(Kills):
         self.scenario("init_ms 5000\n")
         result = self.warm(75, "--deadline", "1")
         self.assertEqual(result.report["exit_code"], 75)
-        self.assertEqual(result.last_line, "exit 75: the run's deadline passed before its jobs were known; run again later: "
+        self.assertEqual(result.last_line, "exit 75: the deadline passed before the jobs were known; run again: "
                                            f"prejit warm --cache {self.cache} m.yaml")
         self.check_foreign()
 

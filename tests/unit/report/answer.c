@@ -9,6 +9,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "models.h"
 #include "report/render.h"
@@ -16,7 +17,7 @@
 static void assert_answer(const struct pj_report *report, const char *expected)
 {
     PJ_CLEANUP_BUFFER struct pj_buffer buffer = {0};
-    assert_int_equal(pj_render_answer(report, &buffer, NULL), 0);
+    assert_int_equal(pj_render_answer(report, false, &buffer, NULL), 0);
     assert_string_equal(pj_buffer_text(&buffer), expected);
 }
 
@@ -91,8 +92,18 @@ static void a_plan_counts_what_is_there(void **state)
 {
     struct pj_report *report = model_make(*state, "plan");
     assert_non_null(report);
-    assert_answer(report, "4 jobs: 1 present, 1 to compile, 1 not known to be there or not, 1 skipped, "
+    assert_answer(report, "4 jobs: 1 present, 1 to compile, presence of 1 not known yet (no receipt of a run "
+                          "with this driver), 1 skipped, 2 targets left out");
+    report->host.stamp = "Apr 29 202617:12:06";
+    assert_answer(report, "4 jobs: 1 present, 1 to compile, presence of 1 not known yet, 1 skipped, "
                           "2 targets left out");
+    report->host.stamp = NULL;
+    report->left_out = 0;
+    report->jobs += 2;
+    report->job_count = 1;
+    assert_answer(report, "1 job: presence not known yet (no receipt of a run with this driver)");
+    report->jobs -= 2;
+    report->job_count = 4;
     decide(&report->jobs[2], PJ_VERDICT_INCOMPATIBLE, "sm_90a code runs on compute capability 9.0 alone");
     report->exit_code = pj_report_exit(report);
     assert_answer(report,
@@ -186,6 +197,87 @@ static void a_reason_of_the_whole_run_comes_first(void **state)
                   "exit 143: 2 jobs: 2 proven (2 reused) in 2.9 s; 20 MB of 1.0 GiB in /var/cache/app/nv");
 }
 
+/* Like the run that ends with its first entries compiled: what was not reached has one reason. */
+static void end_early(struct pj_report *report, const char *reason_code)
+{
+    report->ended_early = true;
+    for (size_t i = 0; i < report->job_count; i++) {
+        decide(&report->jobs[i], PJ_VERDICT_INCONCLUSIVE, "the run ended");
+        report->jobs[i].reason_code = reason_code;
+        report->jobs[i].passing = true;
+        if (i < 30)
+            report->jobs[i].origin = PJ_ORIGIN_COMPILED;
+    }
+    report->exit_code = pj_report_exit(report);
+}
+
+static void an_early_end_says_what_was_achieved(void **state)
+{
+    struct pj_report *report = proven(state, 60);
+    end_early(report, "interrupted");
+    report->dies_by_signal = true;
+    report->exit_reason = "interrupted by SIGTERM";
+    assert_answer(report,
+                  "interrupted by SIGTERM: 30 of 60 compiled and kept, 0 proven; run again: prejit warm "
+                  "m.yaml");
+    end_early(report, "deadline");
+    report->dies_by_signal = false;
+    report->exit_reason = "the deadline passed";
+    report->jobs[40].origin = PJ_ORIGIN_REUSED;
+    decide(&report->jobs[0], PJ_VERDICT_PROVEN, NULL);
+    decide(&report->jobs[1], PJ_VERDICT_CRASHED, "tried twice");
+    decide(&report->jobs[59], PJ_VERDICT_NONE, NULL);
+    report->exit_code = pj_report_exit(report);
+    assert_answer(report,
+                  "exit 1: the deadline passed: 28 of 60 compiled and kept, 1 reused, 1 proven; 1 failed: "
+                  "m1 sm_90 (crashed: tried twice)");
+    report->command = "verify";
+    decide(&report->jobs[1], PJ_VERDICT_PROVEN, NULL);
+    report->exit_code = PJ_EXIT_RETRY;
+    assert_answer(report, "exit 75: the deadline passed: 2 of 60 proven; run again: prejit verify m.yaml");
+    report->job_count = 0;
+    report->dies_by_signal = true;
+    report->exit_reason = "interrupted by SIGINT before the jobs were known";
+    assert_answer(report,
+                  "interrupted by SIGINT before the jobs were known; run again: prejit verify m.yaml");
+}
+
+static void warming_is_no_cure_for_what_cannot_be_read(void **state)
+{
+    struct pj_report *report = proven(state, 2);
+    const char *options[] = {"--cache", "/my cache", "-t", "sm_90", "--user", "app"};
+    report->command = "verify";
+    decide(&report->jobs[0], PJ_VERDICT_MISSED, "this user cannot write index");
+    report->jobs[0].reason_code = "index-not-writable";
+    report->exit_code = pj_report_exit(report);
+    assert_answer(report,
+                  "exit 4: 1 of 2 will be compiled at first use: m0 sm_90 (missed: this user cannot write "
+                  "index); see: prejit doctor m.yaml");
+    report->repeat_options = options;
+    report->repeat_option_count = 6;
+    assert_answer(report,
+                  "exit 4: 1 of 2 will be compiled at first use: m0 sm_90 (missed: this user cannot write "
+                  "index); see: prejit doctor --cache '/my cache' --user app m.yaml");
+}
+
+static void a_long_reason_stands_in_the_table(void **state)
+{
+    struct pj_report *report = proven(state, 2);
+    char reason[102] = {0};
+    memset(reason, 'r', 101);
+    decide(&report->jobs[0], PJ_VERDICT_REJECTED, reason);
+    report->exit_code = pj_report_exit(report);
+    PJ_CLEANUP_BUFFER struct pj_buffer above = {0}, alone = {0};
+    assert_int_equal(pj_render_answer(report, true, &above, NULL), 0);
+    assert_string_equal(pj_buffer_text(&above), "exit 1: 1 of 2 failed: m0 sm_90 (rejected)");
+    assert_int_equal(pj_render_answer(report, false, &alone, NULL), 0);
+    assert_non_null(strstr(pj_buffer_text(&alone), "(rejected: rrr"));
+    reason[100] = '\0';
+    pj_buffer_reset(&above);
+    assert_int_equal(pj_render_answer(report, true, &above, NULL), 0);
+    assert_non_null(strstr(pj_buffer_text(&above), "(rejected: rrr"));
+}
+
 static void cures_can_be_pasted_into_a_shell(void **state)
 {
     struct pj_report *report = proven(state, 1);
@@ -223,7 +315,7 @@ static void names_and_reasons_are_escaped_and_cut(void **state)
     decide(&report->jobs[0], PJ_VERDICT_REJECTED, reason);
     report->exit_code = pj_report_exit(report);
     PJ_CLEANUP_BUFFER struct pj_buffer buffer = {0};
-    assert_int_equal(pj_render_answer(report, &buffer, NULL), 0);
+    assert_int_equal(pj_render_answer(report, false, &buffer, NULL), 0);
     char expected[600];
     (void)snprintf(expected, sizeof expected,
                    "exit 1: 1 of 1 failed: \\x1b[2J%.76s... sm_90 (rejected: line\\x0a%.155s...)", module + 4,
@@ -261,6 +353,9 @@ int main(void)
         WITH_ARENA(what_is_not_required_is_named_beside_success),
         WITH_ARENA(what_passes_is_to_be_tried_again),
         WITH_ARENA(a_reason_of_the_whole_run_comes_first),
+        WITH_ARENA(an_early_end_says_what_was_achieved),
+        WITH_ARENA(warming_is_no_cure_for_what_cannot_be_read),
+        WITH_ARENA(a_long_reason_stands_in_the_table),
         WITH_ARENA(cures_can_be_pasted_into_a_shell),
         WITH_ARENA(names_and_reasons_are_escaped_and_cut),
     };
