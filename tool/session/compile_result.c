@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a compile worker's answer, or its death, means for the job; and the way of entries into the cache. */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -148,6 +149,18 @@ static void remove_probe(const struct pj_compile_seat *seat, const char *path)
         (void)unlink(full);
 }
 
+/* Does the file system of the private folder lack what an entry of such an image may need? */
+static bool is_disk_full(const char *folder, uint64_t image_bytes)
+{
+    enum { SMALLEST_ENTRY_BYTES = 64 << 10 };
+    struct statvfs status;
+    if (statvfs(folder, &status) != 0)
+        return false;
+    bool counts_files = status.f_files > 0;
+    return (uint64_t)status.f_bavail * status.f_frsize < image_bytes + SMALLEST_ENTRY_BYTES ||
+           (counts_files && status.f_favail < 4);
+}
+
 static int take_probe(struct pj_compile *compile, struct pj_compile_seat *seat,
                       const struct pj_wire_loaded *loaded, struct pj_error **err)
 {
@@ -157,6 +170,9 @@ static int take_probe(struct pj_compile *compile, struct pj_compile_seat *seat,
         compile->probe_wanted = true; /* nothing was stored: once more before the format is called unknown */
         return 0;
     }
+    if (loaded->entry_count == 0 && is_disk_full(seat->folder_path, 0))
+        return pj_error_errno(err, PJ_ERROR_ENVIRONMENT, ENOSPC,
+                              "the driver can store nothing in the cache %s", session->location.path);
     if (loaded->entry_count != 1) {
         session->format = PJ_FORMAT_OTHER;
         return 0;
@@ -178,12 +194,15 @@ static void note_times(struct pj_outcome *outcome, const struct pj_wire_loaded *
     outcome->peak_rss_bytes = loaded->peak_rss_bytes;
 }
 
+/* `fresh`: this call compiled it. A hit in the private cache, after a worker died behind its store, tells no
+ * compile time. */
 static int take_success(struct pj_compile *compile, struct pj_compile_seat *seat, size_t job,
-                        const struct pj_wire_loaded *loaded, bool has_entry, uint64_t hash)
+                        const struct pj_wire_loaded *loaded, bool fresh, bool has_entry, uint64_t hash)
 {
     struct pj_outcome *outcome = &compile->session->outcomes[job];
     char took[PJ_DURATION_TEXT], text[64];
-    note_times(outcome, loaded);
+    if (fresh)
+        note_times(outcome, loaded);
     outcome->origin = outcome->origin == PJ_ORIGIN_COMPILED ? PJ_ORIGIN_REPAIRED : PJ_ORIGIN_COMPILED;
     outcome->stage = compile->in_place ? PJ_STAGE_PRESENT : PJ_STAGE_COMPILED;
     if (has_entry) {
@@ -193,21 +212,12 @@ static int take_success(struct pj_compile *compile, struct pj_compile_seat *seat
         if (compile->ready_since_ms <= 0)
             compile->ready_since_ms = pj_clock_ms();
     }
-    (void)snprintf(text, sizeof text, "compiled in %s", pj_text_from_ms(outcome->compile_ms, took));
+    if (outcome->has_compile_ms)
+        (void)snprintf(text, sizeof text, "compiled in %s", pj_text_from_ms(outcome->compile_ms, took));
+    else
+        (void)snprintf(text, sizeof text, "compiled by an earlier try");
     pj_compile_tell(compile, job, text, false);
     return 0;
-}
-
-/* Does the file system of the private folder lack what an entry of such an image may need? */
-static bool is_disk_full(const char *folder, uint64_t image_bytes)
-{
-    enum { SMALLEST_ENTRY_BYTES = 64 << 10 };
-    struct statvfs status;
-    if (statvfs(folder, &status) != 0)
-        return false;
-    bool counts_files = status.f_files > 0;
-    return (uint64_t)status.f_bavail * status.f_frsize < image_bytes + SMALLEST_ENTRY_BYTES ||
-           (counts_files && status.f_favail < 4);
 }
 
 /* Compiled without an error, and nothing stored: the driver says nothing about a disk that is full [23]. */
@@ -256,10 +266,10 @@ int pj_compile_take_result(struct pj_compile *compile, struct pj_compile_seat *s
             return pj_error_no_memory(err);
     }
     uint64_t hash = session->plan->jobs[job].entry_hash;
-    bool stored = pick_entry(loaded, &session->plan->jobs[job], &hash) ||
-                  was_stored_before(compile, seat, &session->plan->jobs[job]);
+    bool fresh = pick_entry(loaded, &session->plan->jobs[job], &hash);
+    bool stored = fresh || was_stored_before(compile, seat, &session->plan->jobs[job]);
     if (stored || (compile->in_place && !loaded->refused))
-        return take_success(compile, seat, job, loaded, stored, hash);
+        return take_success(compile, seat, job, loaded, fresh || compile->in_place, stored, hash);
     if (loaded->refused)
         return take_refusal(compile, job, loaded, err);
     return take_nothing_stored(compile, seat, job, err);

@@ -188,6 +188,9 @@ int pj_outcome_judge(struct pj_session *session, size_t job, struct pj_error **e
         outcome->reason_code = judgement.reason_code;
         if (!told)
             outcome->reason = reason_text(judgement.reason_code);
+    } else { /* what one of several processes met is no reason any more; what the plan remarked stays */
+        outcome->reason_code = session->plan ? session->plan->jobs[job].reason_code : NULL;
+        outcome->reason = session->plan ? session->plan->jobs[job].reason : NULL;
     }
     return pj_outcome_check_thresholds(session, outcome, err);
 }

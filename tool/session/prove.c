@@ -238,7 +238,7 @@ static void take_canary(struct pj_prove *prove, const struct pj_prove_seat *seat
     const struct pj_session *session = prove->session;
     const struct pj_canary_kind *kind = &seat->run->kinds[seat->kind];
     enum pj_load_answer answer = pj_load_read(loaded->result, kind->foreign_target != 0);
-    if (answer == PJ_LOAD_MEMORY || answer == PJ_LOAD_ODD)
+    if (answer != PJ_LOAD_HIT && answer != PJ_LOAD_MISS)
         return; /* nothing was learned: the witness stays unknown */
     for (size_t i = 0; i < seat->run->job_count; i++) {
         const struct pj_job *job = &session->plan->jobs[seat->run->jobs[i]];
@@ -312,7 +312,7 @@ static int seat_died(struct pj_prove *prove, struct pj_prove_seat *seat, const s
                  : pj_arena_printf(&session->arena, "the load of the cached code: %s", death->text);
         if (!reason)
             return pj_error_no_memory(err);
-        if (outcome->attempts++ > 0 || late)
+        if (outcome->proof_deaths++ > 0 || late)
             pj_outcome_fail(outcome, late ? PJ_VERDICT_TIMED_OUT : PJ_VERDICT_CRASHED,
                             late ? "timed-out" : "crashed", reason);
         else

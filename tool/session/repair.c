@@ -47,6 +47,7 @@ static int send_back(struct pj_session *session, const size_t *jobs, size_t coun
         outcome->evidence.entry_present = PJ_WITNESS_UNKNOWN;
         pj_outcome_forget_evidence(outcome);
         outcome->stage = PJ_STAGE_WAITING;
+        outcome->attempts = outcome->proof_deaths = 0;
     }
     return 0;
 }

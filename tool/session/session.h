@@ -32,8 +32,9 @@ struct pj_outcome {
     const char *reason_code, *reason;
     bool passing, slow;
     enum pj_origin origin;
-    unsigned attempts; /* compiles that ended with the worker's death, or with nothing stored */
-    size_t folder;     /* private folder of the entry, while COMPILED */
+    unsigned proof_deaths; /* of proof processes that loaded it */
+    unsigned attempts;     /* compiles that ended with the worker's death, or with nothing stored */
+    size_t folder;         /* private folder of the entry, while COMPILED */
     bool has_entry;
     uint64_t entry_hash, entry_file_bytes;
     int64_t entry_mtime_seconds;
