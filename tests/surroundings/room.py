@@ -72,8 +72,8 @@ class Room(harness.Case):
         self.assertEqual(result.verdicts(), {"d@sm_90": "too-large"})
         self.assertEqual(cache.contents(self.cache), before)
         fitting = sum(self.record_sizes()) + size
-        self.assertIn(f"CUDA_CACHE_MAXSIZE={fitting} is enough, here and for the program, or let --evict remove older entries",
-                      result.job("d")["reason"])
+        self.assertIn(f"set cache.max_size: {fitting} in m.yaml, and CUDA_CACHE_MAXSIZE={fitting} for the program, or "
+                      "let --evict remove older entries", result.job("d")["reason"])
         self.assertTrue(result.last_line.startswith("exit 3: 1 of 1 too large for the cache: d sm_90 (too-large: the entry of "),
                         result.last_line)
         self.manifest(["d"], limit=fitting)

@@ -40,13 +40,17 @@ int pj_cli_show(const char *text, size_t size)
     return 1;
 }
 
-/* "FILE:LINE: …", "FILE:LINE:COLUMN: …": editors find the place only where the file's name comes first. */
+/* "FILE:LINE: …", "FILE:LINE:COLUMN: …": editors find the place only where the file's name comes first. What
+ * has a blank before the colon may be a sentence ("cannot become user 12:5: …"); several lines are a list of
+ * places. */
 static bool starts_with_position(const char *message)
 {
     static const char digits[] = "0123456789";
     const char *end = strstr(message, ": ");
     size_t length = end ? (size_t)(end - message) : 0;
     size_t at = length;
+    if (memchr(message, ' ', length) && !strchr(message, '\n'))
+        return false;
     while (at > 0 && strchr(digits, message[at - 1]))
         at--;
     return at < length && at > 1 && message[at - 1] == ':' && !memchr(message, '\n', length);

@@ -26,7 +26,8 @@ enum pj_image_kind pj_image_kind_of(const void *bytes, size_t size);
 /** What it is, for people: "a cubin (ELF for a GPU)", "a file compressed with zstd", … */
 const char *pj_image_kind_text(const void *bytes, size_t size);
 
-/** What to do about it, one clause, or NULL for PTX: "decompress it first", "compile it to PTX (nvcc -ptx FILE) …". */
+/** What to do about it, one clause, or NULL for PTX: "decompress it first", "compile it to PTX (nvcc -ptx
+ * FILE) …". */
 const char *pj_image_kind_cure(enum pj_image_kind kind);
 
 #endif
