@@ -20,6 +20,10 @@ def main(schema_path, *paths):
         with open(path, encoding="utf-8") as file:
             report = json.load(file, parse_constant=refuse)
         problems = [f"{error.json_path}: {error.message}" for error in validator.iter_errors(report)]
+        if "error" in report:
+            print(f"{path}: {report['command']} exit {report['exit_code']}: {report['error']['code']}")
+            status |= bool(problems)
+            continue
         verdicts = [f"{job['id']}={job['verdict'] or '-'}" for job in report["jobs"]]
         print(f"{path}: {report['command']} exit {report['exit_code']}: {' '.join(verdicts)}")
         for problem in problems:

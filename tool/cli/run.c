@@ -16,7 +16,7 @@
 #include "cli/output.h"
 #include "cli/user.h"
 #include "cli/watch.h"
-#include "report/model.h"
+#include "report/render.h"
 
 /* Signals that end a run become readable; workers inherit them blocked, so that only the parent decides. */
 static int open_signals(struct pj_error **err)
@@ -107,12 +107,29 @@ static int show_help(const struct pj_command *command)
     return pj_cli_show(pj_buffer_text(&text), text.size);
 }
 
-static int complain(struct pj_error *error)
+/* A script that reads JSON gets some also where no run took place. */
+static int complain(const struct pj_command *command, bool json, struct pj_error *error)
 {
     int status = pj_error_exit_code(error);
+    PJ_CLEANUP_BUFFER struct pj_buffer text = {0};
+    PJ_CLEANUP_ERROR struct pj_error *no_memory = NULL;
     pj_cli_complain(pj_error_message(error));
+    if (json && (pj_render_json_refusal(command->name, error, status, &text, &no_memory) < 0 ||
+                 !pj_cli_write(STDOUT_FILENO, pj_buffer_text(&text), text.size)))
+        status = lost_report(status);
     pj_error_free(error);
     return status;
+}
+
+/* Is JSON asked for in arguments that could not be parsed? */
+static bool asks_for_json(int count, char **arguments)
+{
+    for (int i = 1; i < count; i++) {
+        bool apart = strcmp(arguments[i], "--format") == 0 && i + 1 < count;
+        if (strcmp(arguments[i], "--format=json") == 0 || (apart && strcmp(arguments[i + 1], "json") == 0))
+            return true;
+    }
+    return false;
 }
 
 int pj_cli_run(const struct pj_command *command, int count, char **arguments, pj_cli_call *call)
@@ -122,14 +139,14 @@ int pj_cli_run(const struct pj_command *command, int count, char **arguments, pj
     struct pj_error *error = NULL;
     struct pj_result *result = NULL;
     if (pj_cli_options_parse(command, count, arguments, &options, &error) < 0)
-        return complain(error);
+        return complain(command, asks_for_json(count, arguments), error);
     if (options.help) {
         pj_cli_options_free(&options);
         return show_help(command);
     }
     if (pj_cli_become_user(&options, &error) < 0) {
         pj_cli_options_free(&options);
-        return complain(error);
+        return complain(command, options.format == PJ_CLI_JSON, error);
     }
     PJ_CLEANUP_CLOSE int signals_fd = open_signals(&error);
     const char *stop_at = secure_getenv("PREJIT_TEST_STOP_AT");
@@ -150,7 +167,7 @@ int pj_cli_run(const struct pj_command *command, int count, char **arguments, pj
     if (r == 0)
         r = print(result, &options, &status, &error);
     if (r < 0)
-        status = complain(error);
+        status = complain(command, options.format == PJ_CLI_JSON, error);
     pj_result_free(result);
     pj_cli_options_free(&options);
     return interrupted ? die_by_signal(signal_number) : status;

@@ -116,7 +116,7 @@ static json_t *make_summary(const struct pj_report *report)
     set(&object, "repaired", pj_json_count(true, summary.repaired));
     set(&object, "left_out", pj_json_count(true, report->left_out));
     set(&object, "nothing_to_do", json_boolean(report->nothing_to_do));
-    set(&object, "seconds", pj_json_number(report->seconds >= 0, report->seconds));
+    set(&object, "seconds", pj_json_seconds(report->seconds >= 0, report->seconds));
     return finish(&object);
 }
 
@@ -306,6 +306,21 @@ int pj_render_json(const struct pj_report *report, struct pj_buffer *buffer, str
         put(buffer, i == 0 ? "" : ", ", pj_json_text(report->notes[i]));
     put(buffer, "],\n  \"exit_reason\": ", pj_json_text(report->exit_reason));
     put(buffer, ",\n  \"exit_code\": ", json_integer(report->exit_code));
+    pj_buffer_puts(buffer, "\n}\n");
+    return pj_buffer_check(buffer, err);
+}
+
+int pj_render_json_refusal(const char *command, const struct pj_error *refusal, int exit_code,
+                           struct pj_buffer *buffer, struct pj_error **err)
+{
+    struct builder error = {.value = json_object()};
+    set(&error, "code", json_string(pj_error_code_name(pj_error_code(refusal))));
+    set(&error, "message", pj_json_text(pj_error_message(refusal)));
+    put(buffer, "{\n  \"schema\": ", json_string("prejit-report/1"));
+    put(buffer, ",\n  \"tool\": ", make_tool());
+    put(buffer, ",\n  \"command\": ", pj_json_text(command));
+    put(buffer, ",\n  \"error\": ", finish(&error));
+    put(buffer, ",\n  \"exit_code\": ", json_integer(exit_code));
     pj_buffer_puts(buffer, "\n}\n");
     return pj_buffer_check(buffer, err);
 }

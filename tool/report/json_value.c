@@ -30,14 +30,24 @@ json_t *pj_json_text_sized(const char *text, size_t size)
     return escaped.failed ? NULL : json_stringn(pj_buffer_text(&escaped), escaped.size);
 }
 
-json_t *pj_json_number(bool known, double value)
+/* By hand, so that the program needs no libm; a double beyond 2^32 has no millionths to round. */
+static json_t *make_rounded(bool known, double value, double parts, double maximum)
 {
     if (!known || !isfinite(value))
         return json_null();
-    /* By hand, so that the program needs no libm; a double beyond 2^42 has no thousandths to round. */
-    if (value > -0x1p42 && value < 0x1p42)
-        value = (double)(int64_t)(value * 1000 + (value < 0 ? -0.5 : 0.5)) / 1000;
+    if (value > -maximum && value < maximum)
+        value = (double)(int64_t)(value * parts + (value < 0 ? -0.5 : 0.5)) / parts;
     return json_real(value);
+}
+
+json_t *pj_json_number(bool known, double value)
+{
+    return make_rounded(known, value, 1e3, 0x1p42);
+}
+
+json_t *pj_json_seconds(bool known, double value)
+{
+    return make_rounded(known, value, 1e6, 0x1p32);
 }
 
 json_t *pj_json_count(bool known, uint64_t value)

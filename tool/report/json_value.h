@@ -23,6 +23,9 @@ json_t *pj_json_text_sized(const char *text, size_t size);
  */
 json_t *pj_json_number(bool known, double value);
 
+/** The same, rounded to millionths: a run that has nothing to do takes less than a thousandth of a second. */
+json_t *pj_json_seconds(bool known, double value);
+
 /** A whole number (at most 2^63 - 1, jansson's limit), or null. */
 json_t *pj_json_count(bool known, uint64_t value);
 

@@ -16,6 +16,11 @@ int pj_render_table(const struct pj_report *report, bool verbose, struct pj_buff
  * one, so that memory stays flat. */
 int pj_render_json(const struct pj_report *report, struct pj_buffer *buffer, struct pj_error **err);
 
+/** What stands for the report where no run took place: `refusal` with its code's name and message, in the
+ * same schema. `command` may be NULL. */
+int pj_render_json_refusal(const char *command, const struct pj_error *refusal, int exit_code,
+                           struct pj_buffer *buffer, struct pj_error **err);
+
 /** The last line, which is the answer: "64 jobs: 64 proven (60 reused, 4 compiled) in 2.9 s; 20 MB of 1.0 GiB
  * in /var/cache/app/nv", or "exit 4: 1 of 64 will be compiled at first use: solver sm_90 (missed: entry
  * deleted); run: prejit warm m.yaml". `below_table`: it stands below the table, which tells long reasons. No

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes the JSON of one test model to stdout, or of a receipt; without arguments the names of all models. */
+/* Writes the JSON of one test model to stdout, of a receipt or of a refusal; without arguments the names of
+ * all models. */
 #include <stdio.h>
 #include <string.h>
 
@@ -13,6 +14,11 @@ static int make_json(struct pj_arena *arena, const char *name, struct pj_buffer 
         struct pj_receipt_job job = {.row = {.id = "a", .module = "\x01\xff\xc3\xa9\"", .target = "sm_90"},
                                      .image = {.path = "/a"}};
         return pj_receipt_write(&(const struct pj_receipt){.jobs = &job, .job_count = 1}, ret_json, NULL);
+    }
+    if (strcmp(name, "refusal") == 0) {
+        PJ_CLEANUP_ERROR struct pj_error *error = NULL;
+        (void)pj_error_set(&error, PJ_ERROR_MANIFEST, "m.yaml:1:1: no\xff");
+        return pj_render_json_refusal("warm", error, 2, ret_json, NULL);
     }
     struct pj_report *report = model_make(arena, name);
     return report ? pj_render_json(report, ret_json, NULL) : -1;

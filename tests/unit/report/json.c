@@ -51,6 +51,28 @@ static void a_bare_report_has_every_member(void **state)
              "}\n");
 }
 
+static void a_refusal_has_its_code(void **state)
+{
+    (void)state;
+    PJ_CLEANUP_BUFFER struct pj_buffer json = {0};
+    PJ_CLEANUP_ERROR struct pj_error *refusal = NULL;
+    (void)pj_error_set(&refusal, PJ_ERROR_ENVIRONMENT, "no driver:\n\"\xff\"");
+    assert_int_equal(pj_render_json_refusal("warm", refusal, 3, &json, NULL), 0);
+    assert_string_equal(pj_buffer_text(&json), HEAD "  \"command\": \"warm\",\n"
+                                                    "  \"error\": {\"code\": \"environment\", \"message\": "
+                                                    "\"no driver:\\n\\\"\\\\xff\\\"\"},\n"
+                                                    "  \"exit_code\": 3\n"
+                                                    "}\n");
+}
+
+static void a_short_run_took_some_time(void **state)
+{
+    (void)state;
+    PJ_CLEANUP_BUFFER struct pj_buffer json = {0};
+    assert_int_equal(pj_render_json(&(const struct pj_report){.seconds = 0.00041249}, &json, NULL), 0);
+    assert_non_null(strstr(pj_buffer_text(&json), "\"seconds\": 0.000412}"));
+}
+
 static void a_measured_job_is_one_line(void **state)
 {
     (void)state;
@@ -93,6 +115,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_bare_report_has_every_member),
+        cmocka_unit_test(a_refusal_has_its_code),
+        cmocka_unit_test(a_short_run_took_some_time),
         cmocka_unit_test(a_measured_job_is_one_line),
         cmocka_unit_test(output_is_appended_and_the_same_every_time),
     };

@@ -57,6 +57,11 @@ static int render_answer(const struct pj_report *report, struct pj_buffer *buffe
     return pj_render_answer(report, false, buffer, err);
 }
 
+static int render_refusal(const struct pj_report *report, struct pj_buffer *buffer, struct pj_error **err)
+{
+    return pj_render_json_refusal(report->command, NULL, 3, buffer, err);
+}
+
 static void the_table_survives(void **state)
 {
     (void)state;
@@ -70,6 +75,7 @@ static void json_survives(void **state)
     (void)state;
     sweep(pj_render_json, "warm");
     sweep(pj_render_json, "hostile");
+    sweep(render_refusal, "warm");
 }
 
 static void the_answer_survives(void **state)
