@@ -203,8 +203,11 @@ static void test_selection(void **state)
     struct pj_error *err = NULL;
     expect_error(plan_case_read(&none, &err), &err, PJ_ERROR_USAGE,
                  "-m g/: m.yaml has no module of that name; did you mean 'g/a'?");
-    none.modules[0] = "other";
-    expect_error(plan_case_read(&none, &err), &err, PJ_ERROR_USAGE,
+    CLEANUP_PLAN struct plan_case other = one;
+    other.manifest = NULL;
+    other.plan = NULL;
+    other.modules[0] = "other";
+    expect_error(plan_case_read(&other, &err), &err, PJ_ERROR_USAGE,
                  "-m other: m.yaml has no module of that name; it has a, ab, g/a, g/b");
 }
 
