@@ -56,7 +56,7 @@ const struct pj_command pj_command_cache = {
     .summary = "list what lies in a cache; needs no GPU",
     .description =
         "Lists the entries of the compute cache: target, size, the driver build they are for, whether\n"
-        "the cache's index names them, and the options in their key.\n"
+        "the cache's index names them, whether they are sound, and the options in their key.\n"
         "Exit status: 0; 2 usage; 3 there can be no cache (CUDA_CACHE_PATH is empty, no HOME).",
     .run = run,
 };

@@ -9,15 +9,16 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "report/column.h"
-#include "session/session.h"
+#include "session/outcome.h"
 
 enum { KEY_MAX_BYTES = 1 << 30 };
 
 struct listed_entry {
     char path[PJ_ENTRY_PATH_TEXT];
     uint64_t bytes;
-    bool in_index, readable;
-    struct pj_cache_key key; /* stamp and arch_number alone outlive the reading */
+    bool in_index, readable, checked;
+    enum pj_entry_state state; /* where checked */
+    struct pj_cache_key key;   /* stamp and arch_number alone outlive the reading */
     char *options;
 };
 
@@ -66,14 +67,33 @@ static bool get_listed(const void *row, struct pj_cell *cell)
     return true;
 }
 
+static bool get_state(const void *row, struct pj_cell *cell)
+{
+    const struct listed_entry *entry = row;
+    if (entry->checked)
+        pj_buffer_puts(&cell->text, pj_entry_state_text(entry->state));
+    return entry->checked;
+}
+
 static const struct pj_column columns[] = {
     {"ENTRY", "name", PJ_COLUMN_TEXT, false, get_path},
     {"TARGET", "target", PJ_COLUMN_TEXT, false, get_target},
     {"SIZE", "bytes", PJ_COLUMN_BYTES, false, get_bytes},
     {"DRIVER BUILD", "stamp", PJ_COLUMN_TEXT, false, get_stamp},
     {"LISTED", "listed", PJ_COLUMN_FLAG, false, get_listed},
+    {"STATE", "state", PJ_COLUMN_TEXT, false, get_state},
     {"OPTIONS", "option_text", PJ_COLUMN_TEXT, false, get_options},
 };
+
+/* What the driver would make of the file; not known where it cannot be read. */
+static int check(int cache_fd, uint64_t hash, struct listed_entry *entry, struct pj_error **err)
+{
+    char stamp[PJ_STAMP_MAX + 1];
+    PJ_CLEANUP_ERROR struct pj_error *unreadable = NULL;
+    int r = pj_entry_check(cache_fd, hash, pj_check_payload, &entry->state, stamp, NULL, &unreadable);
+    entry->checked = r == 0 && entry->state != PJ_ENTRY_ABSENT;
+    return r == PJ_ERROR_NO_MEMORY ? pj_error_no_memory(err) : 0;
+}
 
 /* Header and key; the payload is of no interest here. What cannot be read leaves the entry's fields unknown.
  */
@@ -139,7 +159,9 @@ static int list(const struct pj_cache_location *location, const struct pj_snapsh
         entry->bytes = snapshot->entries[i].size;
         entry->in_index = snapshot->entries[i].index_position != PJ_NOT_LISTED;
         rows[i] = entry;
-        r = read_key(cache_fd, entry, err);
+        r = check(cache_fd, snapshot->entries[i].hash, entry, err);
+        if (r == 0)
+            r = read_key(cache_fd, entry, err);
     }
     const struct pj_column_table table = {
         .columns = columns, .column_count = PJ_COUNT(columns), .rows = rows, .row_count = snapshot->count};

@@ -11,8 +11,9 @@
 #include "session/result.h"
 #include "session/unreadable.h"
 
-/* Names and files: entries that can be named are looked at by file as well. */
-static int check_entries(struct pj_session *session, struct pj_error **err)
+/* Names and files: entries that can be named are looked at by file as well. `states`, one for each job, are
+ * as they were before a driver saw them. */
+static int check_entries(struct pj_session *session, enum pj_entry_state *states, struct pj_error **err)
 {
     PJ_CLEANUP_CLOSE int cache_fd = -1;
     PJ_CLEANUP_ERROR struct pj_error *ignored = NULL;
@@ -26,13 +27,12 @@ static int check_entries(struct pj_session *session, struct pj_error **err)
     for (size_t i = 0; i < session->plan->job_count && r == 0; i++) {
         const struct pj_job *job = &session->plan->jobs[i];
         struct pj_outcome *outcome = &session->outcomes[i];
-        enum pj_entry_state state;
         if (!job->has_name || !pj_outcome_is_open(outcome))
             continue;
         outcome->has_entry = true;
         outcome->entry_hash = job->entry_hash;
-        r = pj_outcome_check_entry(session, i, cache_fd, &state, err);
-        if (r == 0 && state == PJ_ENTRY_ABSENT)
+        r = pj_outcome_check_entry(session, i, cache_fd, &states[i], err);
+        if (r == 0 && states[i] == PJ_ENTRY_ABSENT)
             outcome->evidence.entry_present = PJ_WITNESS_NO;
     }
     return r;
@@ -109,6 +109,46 @@ static int settle_without_loading(struct pj_session *session, struct pj_error **
     return 0;
 }
 
+/* An entry that is there and not sound is a miss of another kind than one that is not there. */
+static int explain_damage(struct pj_session *session, const enum pj_entry_state *states,
+                          struct pj_error **err)
+{
+    for (size_t i = 0; i < session->plan->job_count; i++) {
+        struct pj_outcome *outcome = &session->outcomes[i];
+        bool missed = outcome->verdict == PJ_VERDICT_MISSED || outcome->verdict == PJ_VERDICT_EVICTED;
+        char path[PJ_ENTRY_PATH_TEXT];
+        if (!missed || states[i] == PJ_ENTRY_ABSENT || states[i] == PJ_ENTRY_SOUND)
+            continue;
+        outcome->verdict = PJ_VERDICT_MISSED;
+        outcome->reason_code = "entry-damaged";
+        outcome->reason =
+            pj_arena_printf(&session->arena, "its entry %s is %s", pj_entry_path(outcome->entry_hash, path),
+                            pj_entry_state_text(states[i]));
+        if (!outcome->reason)
+            return pj_error_no_memory(err);
+    }
+    return 0;
+}
+
+static int prove_what_is_there(struct pj_engine *engine, struct pj_error **err)
+{
+    struct pj_session *session = engine->session;
+    PJ_CLEANUP_FREE enum pj_entry_state *states = malloc((session->plan->job_count + 1) * sizeof *states);
+    if (!states)
+        return pj_error_no_memory(err);
+    for (size_t i = 0; i < session->plan->job_count; i++)
+        states[i] = PJ_ENTRY_ABSENT;
+    remember_colds(session);
+    int r = check_entries(session, states, err);
+    if (r == 0)
+        r = settle_without_loading(session, err);
+    if (r == 0)
+        r = prove_all(engine, err);
+    if (r == 0)
+        r = explain_damage(session, states, err);
+    return r == 0 ? pj_unreadable_explain(session, err) : r;
+}
+
 int pj_verify(const struct pj_options *options, struct pj_result **ret_result, struct pj_error **err)
 {
     PJ_CLEANUP_SESSION struct pj_session *session = NULL;
@@ -121,16 +161,8 @@ int pj_verify(const struct pj_options *options, struct pj_result **ret_result, s
     r = pj_engine_new(session, &engine, err);
     if (r == 0)
         r = pj_engine_meet_driver_to_prove(engine, err);
-    if (r == 0 && session->outcomes) {
-        remember_colds(session);
-        r = check_entries(session, err);
-    }
     if (r == 0 && session->outcomes)
-        r = settle_without_loading(session, err);
-    if (r == 0 && session->outcomes)
-        r = prove_all(engine, err);
-    if (r == 0 && session->outcomes)
-        r = pj_unreadable_explain(session, err);
+        r = prove_what_is_there(engine, err);
     if (r < 0)
         return r;
     pj_session_settle_early_end(session);
