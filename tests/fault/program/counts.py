@@ -147,7 +147,7 @@ class Partial(harness.Case):
         os.remove(self.path("libcuda.so.1"))
         for command in ("warm", "verify"):
             result = self.run_and_expect(3, command)
-            self.assertEqual(result.output, "")
+            self.assertEqual(result.report["error"]["code"], "environment")
             self.assertIn(self.path("libcuda.so.1"), result.errors)
         self.run_and_expect(0, "plan")
 
