@@ -50,9 +50,13 @@ static const char introduction[] =
     "\n"
     "Its exit status is 3 where there is an error, else 0. With `--format json` each finding is an object "
     "with\n"
-    "`code`, `severity`, `subject`, `found` and `cure`; the codes are the headings below. Numbers in "
-    "brackets\n"
-    "are those of [cache-model.md](cache-model.md).\n";
+    "`code`, `severity`, `subject`, `found` and `cure`, which is null where there is nothing to do; the "
+    "codes "
+    "are\n"
+    "the headings below. With `-v` each finding has the reason behind it, as here. Numbers in brackets are "
+    "those "
+    "of\n"
+    "[cache-model.md](cache-model.md).\n";
 
 static const char closing[] =
     "\n"
