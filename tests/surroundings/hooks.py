@@ -55,7 +55,7 @@ class Upgrades(Machine):
         for name, status, hint in (
                 ("CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE", 3,
                  ": forward-compatibility libraries do not work on this GPU; leave them out"),
-                ("CUDA_ERROR_UNKNOWN", 3, "")):
+                ("CUDA_ERROR_UNKNOWN", 3, "; see: prejit doctor")):
             with self.subTest(name=name):
                 self.install_driver("580.1.2", f"init_fail {name}\n")
                 result = self.run_and_expect(status, "warm")

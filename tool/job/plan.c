@@ -182,6 +182,7 @@ static int add_job(struct pj_plan *plan, size_t module_index, const struct pj_pl
             return r;
         if (finding.code == PJ_PTX_NEWER_THAN_GPU && !explicit_target) {
             plan->left_out++;
+            plan->last_left_out = target;
             return 0;
         }
         if (finding.code != PJ_PTX_OK) {
@@ -238,6 +239,32 @@ static int expand_spec(struct pj_plan *plan, size_t module, const struct pj_plan
     return 0;
 }
 
+/* A module that runs on none of its targets: nothing would be warmed for it and nobody would hear of it, so
+ * the last one that was left out is a job after all, an incompatible one. */
+static int keep_one(struct pj_plan *plan, size_t module, const struct pj_plan_machine *machine,
+                    const struct pj_target_spec *spec, struct pj_error **err)
+{
+    uint16_t target = plan->last_left_out ? plan->last_left_out : spec->first.number;
+    if (target == 0)
+        return 0;
+    if (plan->last_left_out)
+        plan->left_out--;
+    return add_job(plan, module, machine, target, true, err);
+}
+
+static int expand_module(struct pj_plan *plan, size_t module, const struct pj_plan_machine *machine,
+                         const struct pj_target_spec *targets, size_t count, struct pj_error **err)
+{
+    size_t before = plan->job_count;
+    int r = 0;
+    plan->last_left_out = 0;
+    for (size_t i = 0; i < count && r == 0; i++)
+        r = expand_spec(plan, module, machine, &targets[i], err);
+    return r == 0 && plan->job_count == before && count > 0
+               ? keep_one(plan, module, machine, &targets[0], err)
+               : r;
+}
+
 int pj_plan_expand(struct pj_plan *plan, const struct pj_plan_selection *selection,
                    const struct pj_plan_machine *machine, struct pj_error **err)
 {
@@ -245,13 +272,11 @@ int pj_plan_expand(struct pj_plan *plan, const struct pj_plan_selection *selecti
         const struct pj_module *module = &plan->manifest->modules[i];
         if (!plan->module_images[i])
             continue;
-        const struct pj_target_spec *targets = selection->target_count ? selection->targets : module->targets;
-        size_t count = selection->target_count ? selection->target_count : module->target_count;
-        for (size_t k = 0; k < count; k++) {
-            int r = expand_spec(plan, i, machine, &targets[k], err);
-            if (r < 0)
-                return r;
-        }
+        bool selected = selection->target_count > 0;
+        int r = expand_module(plan, i, machine, selected ? selection->targets : module->targets,
+                              selected ? selection->target_count : module->target_count, err);
+        if (r < 0)
+            return r;
     }
     return pj_plan_join_equal(plan, err);
 }

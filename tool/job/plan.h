@@ -63,7 +63,8 @@ struct pj_plan {
     const struct pj_plan_image **module_images; /* per module */
     struct pj_job *jobs;                        /* in manifest order */
     size_t job_count, job_capacity;
-    size_t left_out; /* targets of a range, family or `all` that a module does not run on */
+    size_t left_out;        /* targets of a range, family or `all` that a module does not run on */
+    uint16_t last_left_out; /* while one module is expanded */
 };
 
 /** What the machine can do, as far as it is known. */

@@ -170,7 +170,11 @@ int pj_machine_start_error(const struct pj_session *session, const struct pj_wir
     const char *version = NULL;
     int32_t result = started->result;
     if (strcmp(started->failed_step, "open") == 0)
-        return pj_error_set(err, PJ_ERROR_ENVIRONMENT, "%s", started->message);
+        return pj_error_set(err, PJ_ERROR_ENVIRONMENT,
+                            "%s; install NVIDIA's driver, start the container with its GPUs, or name the "
+                            "library with --driver "
+                            "PATH; see: prejit doctor",
+                            started->message);
     bool can_be_reboot =
         result == SYSTEM_DRIVER_MISMATCH || result == COMPAT_NOT_SUPPORTED || result == UNKNOWN;
     if (can_be_reboot && is_reboot_pending(session, started, &version))
@@ -180,7 +184,8 @@ int pj_machine_start_error(const struct pj_session *session, const struct pj_wir
                             started->failed_step, started->result_name, session->now.host.kernel_driver,
                             version);
     bool passes = result == SYSTEM_NOT_READY || result == SYSTEM_DRIVER_MISMATCH;
+    const char *hint = hint_for(result);
     return pj_error_set(err, passes ? PJ_ERROR_BUSY : PJ_ERROR_ENVIRONMENT,
                         "the CUDA driver does not start: %s says %s%s", started->failed_step,
-                        started->result_name, hint_for(result));
+                        started->result_name, *hint ? hint : "; see: prejit doctor");
 }
