@@ -51,7 +51,9 @@ struct pj_options {
     bool no_receipt;
     bool evict;
     const char *user; /* --user as given, for the command line of a cure: the process is that user already */
-    int interrupt_fd; /* becomes readable when the run shall end early; -1 = none */
+    const char
+        *repeat_driver; /* --driver as given, for the cure in the last line; NULL = it came otherwise */
+    int interrupt_fd;   /* becomes readable when the run shall end early; -1 = none */
     struct pj_observer observer;
     void (*at_point)(void *context, const char *point); /* test hook: named points of the commit; NULL */
     void *at_point_context;

@@ -45,7 +45,7 @@ static int apply_driver(struct pj_cli_options *options, const char *value, struc
     if (value[0] == '\0')
         return pj_error_set(err, PJ_ERROR_USAGE, "--driver: the path is empty");
     int r = pj_path_absolute(value, &options->driver, err);
-    options->run.driver = options->driver;
+    options->run.driver = options->run.repeat_driver = options->driver;
     return r;
 }
 
@@ -327,6 +327,7 @@ int pj_cli_options_parse(const struct pj_command *command, int count, char **arg
     int r = !options.targets || !options.modules ? pj_error_no_memory(err) : 0;
     if (r == 0 && driver && *driver)
         r = apply_driver(&options, driver, err);
+    options.run.repeat_driver = NULL; /* the environment is there again when the cure is typed */
     if (r == 0)
         r = parse(command, count, arguments, &options, err);
     if (r < 0) {
