@@ -231,20 +231,38 @@ static int seat_started(struct pj_prove *prove, struct pj_prove_seat *seat,
     return text ? run_failed(prove, run, passing, text, err) : pj_error_no_memory(err);
 }
 
+static bool is_of_kind(const struct pj_session *session, size_t device, const struct pj_job *job,
+                       const struct pj_canary_kind *kind)
+{
+    return foreign_target(session, device, job) == kind->foreign_target &&
+           (job->options.given != 0) == kind->with_options;
+}
+
+/* A hit counts beside a control that held in the same process, not in another one. */
+static bool control_held(const struct pj_session *session, const struct pj_proof_run *run,
+                         const struct pj_job *job)
+{
+    for (size_t i = 0; i < run->kind_count; i++) {
+        if (is_of_kind(session, run->device, job, &run->kinds[i]))
+            return run->kinds[i].held;
+    }
+    return false;
+}
+
 /* Every job of the canary's kind in this run hears of it. A control that failed once stays failed. */
 static void take_canary(struct pj_prove *prove, const struct pj_prove_seat *seat,
                         const struct pj_wire_loaded *loaded)
 {
     const struct pj_session *session = prove->session;
-    const struct pj_canary_kind *kind = &seat->run->kinds[seat->kind];
+    struct pj_canary_kind *kind = &seat->run->kinds[seat->kind];
     enum pj_load_answer answer = pj_load_read(loaded->result, kind->foreign_target != 0);
+    kind->held = answer == PJ_LOAD_MISS;
     if (answer != PJ_LOAD_HIT && answer != PJ_LOAD_MISS)
         return; /* nothing was learned: the witness stays unknown */
     for (size_t i = 0; i < seat->run->job_count; i++) {
         const struct pj_job *job = &session->plan->jobs[seat->run->jobs[i]];
         struct pj_evidence *evidence = &session->outcomes[seat->run->jobs[i]].evidence;
-        if (foreign_target(session, seat->run->device, job) != kind->foreign_target ||
-            (job->options.given != 0) != kind->with_options)
+        if (!is_of_kind(session, seat->run->device, job, kind))
             continue;
         if (answer != PJ_LOAD_MISS)
             evidence->canary = PJ_WITNESS_NO;
@@ -267,6 +285,10 @@ static int take_job(struct pj_prove *prove, const struct pj_prove_seat *seat,
     }
     switch (pj_load_read(loaded->result, foreign)) {
     case PJ_LOAD_HIT:
+        if (!control_held(session, seat->run, &session->plan->jobs[seat->job])) {
+            evidence->odd++;
+            return 0;
+        }
         evidence->hits++;
         if (outcome->warm.count < PJ_SAMPLES_MAX)
             outcome->warm.ms[outcome->warm.count++] = loaded->call_ms;

@@ -10,6 +10,7 @@ struct pj_canary_kind {
     uint16_t foreign_target; /* 0 = native */
     bool with_options;
     size_t example; /* a job of this kind, whose options the canary borrows */
+    bool held;      /* in this process the load that must fail did fail */
 };
 
 /** One process's worth of loads. */
