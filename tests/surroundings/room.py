@@ -48,7 +48,7 @@ class Room(harness.Case):
         records = list(cache.read_index(self.cache))
         self.assertEqual(len(records), 4)
         self.assertEqual(records[0], old[2], "the youngest of the old ones stays")
-        self.assertIn("2 entries of other driver builds made room", result.report["notes"])
+        self.assertEqual(result.report["notes"], [])
         self.assertEqual(result.report["store"]["stale_evicted"], 2)
         self.assertIn("; 2 entries of other driver builds made room; ", result.last_line)
         self.assertEqual(result.report["environment"], [
@@ -60,7 +60,7 @@ class Room(harness.Case):
         size = max(self.record_sizes())
         self.upgrade()
         self.manifest(NAMES[:1], limit=size + 100)
-        self.assertIn("1 entry of other driver builds made room", self.warm(0).report["notes"])
+        self.assertIn("; 1 entry of other driver builds made room; ", self.warm(0).last_line)
 
     def test_entries_of_this_build_stay_unless_told(self):
         self.manifest(NAMES)
@@ -89,8 +89,8 @@ class Room(harness.Case):
         result = self.warm(0, "--evict")
         self.assert_all_proven(result, ["d"])
         self.assertEqual([path for path in old if path not in cache.read_index(self.cache)], old[:1])
-        self.assertIn("1 entry of this driver build made room (--evict)", result.report["notes"])
-        self.assertIn("; 1 entry of this one made room; ", result.last_line)
+        self.assertEqual(result.report["notes"], [])
+        self.assertIn("; 1 entry of this driver build made room (--evict); ", result.last_line)
 
     def test_a_cap_below_one_module(self):
         self.manifest(NAMES[:1], limit=5000)

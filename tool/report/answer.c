@@ -362,9 +362,9 @@ static void put_evicted(const struct pj_report *report, struct pj_buffer *buffer
     if (report->store.evicted > 0) {
         pj_buffer_puts(buffer, report->store.stale_evicted > 0 ? " and " : "");
         pj_phrase_count(buffer, report->store.evicted, "entry", "entries");
-        pj_buffer_puts(buffer, " of this one");
+        pj_buffer_puts(buffer, " of this driver build");
     }
-    pj_buffer_puts(buffer, " made room");
+    pj_buffer_puts(buffer, report->store.evicted > 0 ? " made room (--evict)" : " made room");
 }
 
 int pj_render_answer(const struct pj_report *report, bool below_table, struct pj_buffer *buffer,

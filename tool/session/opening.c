@@ -122,25 +122,19 @@ int pj_opening_note_room(struct pj_session *session, struct pj_error **err)
     struct pj_store_statistics statistics;
     pj_store_statistics(session->store, &statistics);
     char total[PJ_SIZE_TEXT], limit[PJ_SIZE_TEXT];
-    size_t stale = statistics.stale_evicted, own = statistics.evicted;
-    int r = 0;
-    if (stale > 0)
-        r = pj_session_note(session, err, "%zu %s of other driver builds made room", stale,
-                            stale == 1 ? "entry" : "entries");
-    if (r == 0 && own > 0)
-        r = pj_session_note(session, err, "%zu %s of this driver build made room (--evict)", own,
-                            own == 1 ? "entry" : "entries");
-    if (r == 0 && statistics.total_bytes > session->location.limit_bytes)
-        r = pj_session_note(session, err,
-                            "the cache holds %s, more than its limit of %s: the next store evicts the oldest "
-                            "entries; raise the limit to %" PRIu64 " bytes or more",
-                            pj_text_from_size(statistics.total_bytes, total),
-                            pj_text_from_size(session->location.limit_bytes, limit), statistics.total_bytes);
-    else if (r == 0 && statistics.total_bytes > PJ_CACHE_DEFAULT_LIMIT_BYTES)
-        r = pj_session_note(session, err,
-                            "the cache holds %s, more than the driver's default limit of 1.0 GiB: a program "
-                            "without CUDA_CACHE_MAXSIZE=%" PRIu64
-                            " in its environment evicts the oldest entries at its next store",
-                            pj_text_from_size(statistics.total_bytes, total), session->location.limit_bytes);
-    return r;
+    if (statistics.total_bytes > session->location.limit_bytes)
+        return pj_session_note(
+            session, err,
+            "the cache holds %s, more than its limit of %s: the next store evicts the oldest "
+            "entries; raise the limit to %" PRIu64 " bytes or more",
+            pj_text_from_size(statistics.total_bytes, total),
+            pj_text_from_size(session->location.limit_bytes, limit), statistics.total_bytes);
+    if (statistics.total_bytes > PJ_CACHE_DEFAULT_LIMIT_BYTES)
+        return pj_session_note(
+            session, err,
+            "the cache holds %s, more than the driver's default limit of 1.0 GiB: a program "
+            "without CUDA_CACHE_MAXSIZE=%" PRIu64
+            " in its environment evicts the oldest entries at its next store",
+            pj_text_from_size(statistics.total_bytes, total), session->location.limit_bytes);
+    return 0;
 }

@@ -211,6 +211,20 @@ static void end_early(struct pj_report *report, const char *reason_code)
     report->exit_code = pj_report_exit(report);
 }
 
+/* What a run removed must be seen, also where all went well. */
+static void evictions_are_counted(void **state)
+{
+    struct pj_report *report = proven(state, 1);
+    report->has_store = true;
+    report->store.stale_evicted = 1;
+    assert_answer(report, "1 job: 1 proven (1 reused) in 2.9 s; 1 entry of other driver builds made room; "
+                          "20 MB of 1.0 GiB in /var/cache/app/nv");
+    report->store.evicted = 2;
+    assert_answer(report,
+                  "1 job: 1 proven (1 reused) in 2.9 s; 1 entry of other driver builds and 2 entries of "
+                  "this driver build made room (--evict); 20 MB of 1.0 GiB in /var/cache/app/nv");
+}
+
 static void an_early_end_says_what_was_achieved(void **state)
 {
     struct pj_report *report = proven(state, 60);
@@ -353,6 +367,7 @@ int main(void)
         WITH_ARENA(what_is_not_required_is_named_beside_success),
         WITH_ARENA(what_passes_is_to_be_tried_again),
         WITH_ARENA(a_reason_of_the_whole_run_comes_first),
+        WITH_ARENA(evictions_are_counted),
         WITH_ARENA(an_early_end_says_what_was_achieved),
         WITH_ARENA(warming_is_no_cure_for_what_cannot_be_read),
         WITH_ARENA(a_long_reason_stands_in_the_table),
