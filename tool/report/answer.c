@@ -231,7 +231,7 @@ static void put_doctor(const struct pj_report *report, struct pj_buffer *buffer)
     pj_buffer_puts(buffer, "; see: prejit doctor");
     for (size_t i = 0; i + 1 < report->repeat_option_count; i++) {
         const char *name = report->repeat_options[i];
-        if (strcmp(name, "--cache") != 0 && strcmp(name, "--user") != 0)
+        if (strcmp(name, "--cache") != 0 && strcmp(name, "--user") != 0 && strcmp(name, "--driver") != 0)
             continue;
         pj_buffer_printf(buffer, " %s ", name);
         pj_phrase_quote(buffer, report->repeat_options[++i]);
@@ -243,7 +243,8 @@ static void put_cure(const struct pj_report *report, const struct troubles *trou
                      struct pj_buffer *buffer)
 {
     bool cold = any_cold(report, false);
-    bool passing = troubles->counts[PJ_TROUBLE_PASSING] > 0 || report->exit_code == PJ_EXIT_RETRY;
+    bool passing =
+        troubles->counts[PJ_TROUBLE_PASSING] > 0 || report->exit_code == PJ_EXIT_RETRY || report->ended_early;
     /* A command without a manifest (refresh) is its own cure. */
     const char *command = cold && report->manifest ? "warm" : report->command;
     if (any_cold(report, true))

@@ -244,7 +244,7 @@ static void an_early_end_says_what_was_achieved(void **state)
     report->exit_code = pj_report_exit(report);
     assert_answer(report,
                   "exit 1: the deadline passed: 28 of 60 compiled and kept, 1 reused, 1 proven; 1 failed: "
-                  "m1 sm_90 (crashed: tried twice)");
+                  "m1 sm_90 (crashed: tried twice); run again: prejit warm m.yaml");
     report->command = "verify";
     decide(&report->jobs[1], PJ_VERDICT_PROVEN, NULL);
     report->exit_code = PJ_EXIT_RETRY;
@@ -259,7 +259,7 @@ static void an_early_end_says_what_was_achieved(void **state)
 static void warming_is_no_cure_for_what_cannot_be_read(void **state)
 {
     struct pj_report *report = proven(state, 2);
-    const char *options[] = {"--cache", "/my cache", "-t", "sm_90", "--user", "app"};
+    const char *options[] = {"--cache", "/my cache", "-t", "sm_90", "--user", "app", "--driver", "/d"};
     report->command = "verify";
     decide(&report->jobs[0], PJ_VERDICT_MISSED, "this user cannot write index");
     report->jobs[0].reason_code = "index-not-writable";
@@ -268,10 +268,10 @@ static void warming_is_no_cure_for_what_cannot_be_read(void **state)
                   "exit 4: 1 of 2 will be compiled at first use: m0 sm_90 (missed: this user cannot write "
                   "index); see: prejit doctor m.yaml");
     report->repeat_options = options;
-    report->repeat_option_count = 6;
+    report->repeat_option_count = 8;
     assert_answer(report,
                   "exit 4: 1 of 2 will be compiled at first use: m0 sm_90 (missed: this user cannot write "
-                  "index); see: prejit doctor --cache '/my cache' --user app m.yaml");
+                  "index); see: prejit doctor --cache '/my cache' --user app --driver /d m.yaml");
 }
 
 static void a_long_reason_stands_in_the_table(void **state)
