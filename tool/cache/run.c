@@ -12,13 +12,15 @@
 #include "cache/store_private.h"
 
 /* Field 22 of /proc/<pid>/stat; the second field is a name in parentheses that may hold anything. */
-static bool parse_stat(const char *text, uint64_t *ret_ticks)
+static bool parse_stat(const char *text, char *ret_state, uint64_t *ret_ticks)
 {
     enum { STATE = 3, START_TIME = 22 };
     const char *c = strrchr(text, ')');
     if (!c)
         return false;
     c++;
+    c += strspn(c, " ");
+    *ret_state = *c;
     for (int field = STATE; field < START_TIME; field++) {
         c += strspn(c, " ");
         c += strcspn(c, " ");
@@ -29,14 +31,20 @@ static bool parse_stat(const char *text, uint64_t *ret_ticks)
     return end != c && errno == 0;
 }
 
-bool pj_run_start_time(long pid, uint64_t *ret_ticks)
+static bool read_stat(long pid, char *ret_state, uint64_t *ret_ticks)
 {
     enum { STAT_BYTES = 4096 };
     char path[64];
     PJ_CLEANUP_BUFFER struct pj_buffer text = {.data = NULL};
     (void)snprintf(path, sizeof path, "/proc/%ld/stat", pid);
     return pj_file_read_special(AT_FDCWD, path, STAT_BYTES, &text, NULL) == 0 &&
-           parse_stat(pj_buffer_text(&text), ret_ticks);
+           parse_stat(pj_buffer_text(&text), ret_state, ret_ticks);
+}
+
+bool pj_run_start_time(long pid, uint64_t *ret_ticks)
+{
+    char state;
+    return read_stat(pid, &state, ret_ticks);
 }
 
 static bool parse_number(const char **text, uint64_t maximum, uint64_t *ret_number)
@@ -80,11 +88,13 @@ bool pj_run_is_alive(const char *name)
 {
     long pid;
     uint64_t ticks, now;
+    char state;
     bool superseded;
     if (!pj_run_name_parse(name, &pid, &ticks, &superseded) || superseded || pid <= 0)
         return false;
-    if (pj_run_start_time(pid, &now))
-        return now == ticks;
+    /* One that was killed stays in /proc until somebody has waited for it. */
+    if (read_stat(pid, &state, &now))
+        return now == ticks && state != 'Z' && state != 'X';
     /* No such process, or no /proc: then any process of that number counts. */
     return kill((pid_t)pid, 0) == 0 || errno == EPERM;
 }

@@ -206,6 +206,24 @@ static void test_run_names(void **state)
     assert_false(pj_run_is_alive("run-999999999-1"));
 }
 
+/* A run that was killed and that nobody has waited for yet is in /proc all the same. */
+static void test_a_zombie_is_dead(void **state)
+{
+    siginfo_t info;
+    uint64_t ticks = 0;
+    char name[64];
+    (void)state;
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0)
+        _exit(0);
+    assert_int_equal(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
+    assert_true(pj_run_start_time(pid, &ticks));
+    (void)snprintf(name, sizeof name, "run-%ld-%llu", (long)pid, (unsigned long long)ticks);
+    assert_false(pj_run_is_alive(name));
+    assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
 static void test_close_accepts_null(void **state)
 {
     (void)state;
@@ -221,6 +239,7 @@ int main(void)
         cmocka_unit_test(test_folders),
         cmocka_unit_test(test_run_lock),
         cmocka_unit_test(test_run_names),
+        cmocka_unit_test(test_a_zombie_is_dead),
         cmocka_unit_test(test_close_accepts_null),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
