@@ -332,7 +332,7 @@ static int poll_timeout(double until_ms)
     double left = until_ms - pj_clock_ms();
     if (left <= 0)
         return 0;
-    return left > 1e6 ? 1000000 : (int)ceil(left);
+    return left > 1e6 ? 1000000 : (int)left + 1; /* rounded up: not a moment too early */
 }
 
 /* Polls every socket and the interrupt; at most one message is taken. 1 = *event is set. */

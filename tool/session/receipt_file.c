@@ -142,7 +142,7 @@ static void tidy(int own)
                    fstatat(own, item->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0) {
             archives++;
             if (oldest[0] == '\0' || status.st_mtim.tv_sec < oldest_time.tv_sec) {
-                (void)snprintf(oldest, sizeof oldest, "%s", item->d_name);
+                (void)snprintf(oldest, sizeof oldest, "%.*s", ARCHIVE_NAME_TEXT - 1, item->d_name);
                 oldest_time = status.st_mtim;
             }
         }
