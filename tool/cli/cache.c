@@ -7,15 +7,8 @@
 #include "cli/command.h"
 #include "cli/options.h"
 #include "cli/output.h"
+#include "cli/refuse.h"
 #include "cli/user.h"
-
-static int complain(struct pj_error *error)
-{
-    int status = pj_error_exit_code(error);
-    pj_cli_complain(pj_error_message(error));
-    pj_error_free(error);
-    return status;
-}
 
 static int list(const struct pj_command *command, const struct pj_cli_options *options)
 {
@@ -27,9 +20,9 @@ static int list(const struct pj_command *command, const struct pj_cli_options *o
         return pj_cli_show(pj_buffer_text(&help), help.size);
     }
     if (pj_cli_become_user(options, &error) < 0)
-        return complain(error);
+        return pj_cli_refuse(command, options->format == PJ_CLI_JSON, error);
     if (pj_cache_ls(options->run.cache, options->format == PJ_CLI_JSON, &text, &error) < 0)
-        return complain(error);
+        return pj_cli_refuse(command, options->format == PJ_CLI_JSON, error);
     return pj_cli_show(text, strlen(text));
 }
 
@@ -44,7 +37,7 @@ static int run(const struct pj_command *command, int count, char **arguments)
         return 2;
     }
     if (pj_cli_options_parse(command, count - named, arguments + named, &options, &error) < 0)
-        return complain(error);
+        return pj_cli_refuse(command, pj_cli_asks_for_json(count, arguments), error);
     int status = list(command, &options);
     pj_cli_options_free(&options);
     return status;

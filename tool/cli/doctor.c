@@ -8,6 +8,7 @@
 #include "cli/command.h"
 #include "cli/options.h"
 #include "cli/output.h"
+#include "cli/refuse.h"
 
 /* The width of the terminal; what goes elsewhere is not broken into lines. */
 static unsigned columns_of(int fd)
@@ -19,15 +20,7 @@ static unsigned columns_of(int fd)
     return size.ws_col;
 }
 
-static int complain(struct pj_error *error)
-{
-    int status = pj_error_exit_code(error);
-    pj_cli_complain(pj_error_message(error));
-    pj_error_free(error);
-    return status;
-}
-
-static int examine(const struct pj_cli_options *options)
+static int examine(const struct pj_command *command, const struct pj_cli_options *options)
 {
     PJ_CLEANUP_FREE char *text = NULL;
     struct pj_error *error = NULL;
@@ -47,7 +40,7 @@ static int examine(const struct pj_cli_options *options)
     };
     int status;
     if (pj_doctor(&doctor, &text, &status, &error) < 0)
-        return complain(error);
+        return pj_cli_refuse(command, doctor.json, error);
     int unwritten = pj_cli_show(text, strlen(text));
     return status ? status : unwritten;
 }
@@ -57,14 +50,14 @@ static int run(const struct pj_command *command, int count, char **arguments)
     struct pj_cli_options options;
     struct pj_error *error = NULL;
     if (pj_cli_options_parse(command, count, arguments, &options, &error) < 0)
-        return complain(error);
+        return pj_cli_refuse(command, pj_cli_asks_for_json(count, arguments), error);
     int status;
     if (options.help) {
         PJ_CLEANUP_BUFFER struct pj_buffer help = {0};
         pj_cli_options_help(command, &help);
         status = pj_cli_show(pj_buffer_text(&help), help.size);
     } else {
-        status = examine(&options);
+        status = examine(command, &options);
     }
     pj_cli_options_free(&options);
     return status;

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
@@ -14,6 +13,7 @@
 #include "base/memory.h"
 #include "cli/options.h"
 #include "cli/output.h"
+#include "cli/refuse.h"
 #include "cli/user.h"
 #include "cli/watch.h"
 #include "report/render.h"
@@ -64,12 +64,6 @@ static void stop_at_point(void *context, const char *point)
         (void)raise(SIGKILL);
 }
 
-static int lost_report(int status)
-{
-    pj_cli_complain("the report could not be written to standard output");
-    return status == PJ_EXIT_OK ? PJ_EXIT_FAILED : status;
-}
-
 /* The table and the answer go to standard output; beside JSON the answer goes to standard error. */
 static int print(const struct pj_result *result, const struct pj_cli_options *options, int *status,
                  struct pj_error **err)
@@ -95,7 +89,7 @@ static int print(const struct pj_result *result, const struct pj_cli_options *op
     if (r < 0)
         return r;
     if (!pj_cli_write(STDOUT_FILENO, pj_buffer_text(&out), out.size))
-        *status = lost_report(*status);
+        *status = pj_cli_lost_report(*status);
     (void)pj_cli_write(STDERR_FILENO, pj_buffer_text(&last), last.size);
     return 0;
 }
@@ -107,31 +101,6 @@ static int show_help(const struct pj_command *command)
     return pj_cli_show(pj_buffer_text(&text), text.size);
 }
 
-/* A script that reads JSON gets some also where no run took place. */
-static int complain(const struct pj_command *command, bool json, struct pj_error *error)
-{
-    int status = pj_error_exit_code(error);
-    PJ_CLEANUP_BUFFER struct pj_buffer text = {0};
-    PJ_CLEANUP_ERROR struct pj_error *no_memory = NULL;
-    pj_cli_complain(pj_error_message(error));
-    if (json && (pj_render_json_refusal(command->name, error, status, &text, &no_memory) < 0 ||
-                 !pj_cli_write(STDOUT_FILENO, pj_buffer_text(&text), text.size)))
-        status = lost_report(status);
-    pj_error_free(error);
-    return status;
-}
-
-/* Is JSON asked for in arguments that could not be parsed? */
-static bool asks_for_json(int count, char **arguments)
-{
-    for (int i = 1; i < count; i++) {
-        bool apart = strcmp(arguments[i], "--format") == 0 && i + 1 < count;
-        if (strcmp(arguments[i], "--format=json") == 0 || (apart && strcmp(arguments[i + 1], "json") == 0))
-            return true;
-    }
-    return false;
-}
-
 int pj_cli_run(const struct pj_command *command, int count, char **arguments, pj_cli_call *call)
 {
     struct pj_cli_options options = {0};
@@ -139,14 +108,14 @@ int pj_cli_run(const struct pj_command *command, int count, char **arguments, pj
     struct pj_error *error = NULL;
     struct pj_result *result = NULL;
     if (pj_cli_options_parse(command, count, arguments, &options, &error) < 0)
-        return complain(command, asks_for_json(count, arguments), error);
+        return pj_cli_refuse(command, pj_cli_asks_for_json(count, arguments), error);
     if (options.help) {
         pj_cli_options_free(&options);
         return show_help(command);
     }
     if (pj_cli_become_user(&options, &error) < 0) {
         pj_cli_options_free(&options);
-        return complain(command, options.format == PJ_CLI_JSON, error);
+        return pj_cli_refuse(command, options.format == PJ_CLI_JSON, error);
     }
     PJ_CLEANUP_CLOSE int signals_fd = open_signals(&error);
     const char *stop_at = secure_getenv("PREJIT_TEST_STOP_AT");
@@ -167,7 +136,7 @@ int pj_cli_run(const struct pj_command *command, int count, char **arguments, pj
     if (r == 0)
         r = print(result, &options, &status, &error);
     if (r < 0)
-        status = complain(command, options.format == PJ_CLI_JSON, error);
+        status = pj_cli_refuse(command, options.format == PJ_CLI_JSON, error);
     pj_result_free(result);
     pj_cli_options_free(&options);
     return interrupted ? die_by_signal(signal_number) : status;

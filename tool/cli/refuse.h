@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The end of a command that did not come to its work: message, JSON where it was asked for, exit status. */
+#ifndef PREJIT_CLI_REFUSE_H
+#define PREJIT_CLI_REFUSE_H
+
+#include <stdbool.h>
+
+#include <prejit/prejit.h>
+
+#include "cli/command.h"
+
+/** Complains, frees `error` and gives the exit status. With `json` a script gets an object to read also where
+ * no run took place. */
+int pj_cli_refuse(const struct pj_command *command, bool json, struct pj_error *error);
+
+/** Is JSON asked for in arguments that could not be parsed? */
+bool pj_cli_asks_for_json(int count, char **arguments);
+
+/** Says that standard output did not take the report; gives the exit status: never 0. */
+int pj_cli_lost_report(int status);
+
+#endif
