@@ -16,7 +16,6 @@
 #include "cli/refuse.h"
 #include "cli/user.h"
 #include "cli/watch.h"
-#include "report/render.h"
 
 /* Signals that end a run become readable; workers inherit them blocked, so that only the parent decides. */
 static int open_signals(struct pj_error **err)

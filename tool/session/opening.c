@@ -103,6 +103,15 @@ static int note_preparation(struct pj_session *session, const struct pj_store_pr
         r = pj_session_note(session, err, "%zu %s taken over from a run that was killed",
                             done->entries_harvested,
                             done->entries_harvested == 1 ? "entry was" : "entries were");
+    char path[PJ_ENTRY_PATH_TEXT];
+    if (r == 0 && done->entries_dangerous > 0)
+        r = pj_session_note(session, err,
+                            "%zu unlisted %s believed by the driver and cannot be loaded, so every program "
+                            "that needs it fails until "
+                            "it is removed, the first: %s; which: prejit cache ls",
+                            done->entries_dangerous,
+                            done->entries_dangerous == 1 ? "entry is" : "entries are",
+                            pj_entry_path(done->dangerous_hash, path));
     return r;
 }
 
