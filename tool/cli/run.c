@@ -16,6 +16,7 @@
 #include "cli/refuse.h"
 #include "cli/user.h"
 #include "cli/watch.h"
+#include "report/model.h"
 
 /* Signals that end a run become readable; workers inherit them blocked, so that only the parent decides. */
 static int open_signals(struct pj_error **err)
