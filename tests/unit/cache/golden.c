@@ -111,10 +111,9 @@ static void test_whole_caches(void **state)
         const char *folder;
         size_t entries;
     } caches[] = {
-        {"plain", 1},       {"library", 1},        {"nul", 1},        {"crlf", 1},
-        {"nonl", 1},        {"sm90a", 1},          {"foreign_80", 1}, {"foreign_100", 1},
-        {"opt_all", 1},     {"opt_debug", 1},      {"link", 2},       {"link_opt", 1},
-        {"fat_none", 1},    {"nvrtc_cubin", 2},    {"nvjitlink", 1},  {"evict_before", 5},
+        {"plain", 1},       {"library", 1},        {"nul", 1},         {"crlf", 1},      {"nonl", 1},
+        {"sm90a", 1},       {"foreign_80", 1},     {"foreign_100", 1}, {"opt_all", 1},   {"opt_debug", 1},
+        {"link", 2},        {"link_opt", 1},       {"fat_none", 1},    {"nvjitlink", 1}, {"evict_before", 5},
         {"evict_after", 3}, {"fat_two_ptx_86", 1},
     };
     (void)state;

@@ -46,21 +46,21 @@ static void test_path(void **state)
            "cache-path-empty CUDA_CACHE_PATH: it is set but empty, so the driver keeps no "
            "cache at all\n",
            "set CUDA_CACHE_PATH to a directory, or unset it");
-    expect("CUDA_CACHE_PATH=nv", "cache-path-relative CUDA_CACHE_PATH: it is \"nv\", which starts at /work\n",
-           "set CUDA_CACHE_PATH=/work/nv");
+    expect("CUDA_CACHE_PATH=nv", "cache-path-relative CUDA_CACHE_PATH: it is \"nv\", which starts at /srv\n",
+           "set CUDA_CACHE_PATH=/srv/nv");
     expect("CUDA_CACHE_PATH=~/nv",
            "cache-path-literal CUDA_CACHE_PATH: it is \"~/nv\", which nobody expands: the driver makes a "
-           "directory of that name in /work\n",
+           "directory of that name in /srv\n",
            "write the path out: CUDA_CACHE_PATH=/home/app/nv");
     expect(
         "CUDA_CACHE_PATH=${HOME}/nv",
         "cache-path-literal CUDA_CACHE_PATH: it is \"${HOME}/nv\", which nobody expands: the driver makes a "
-        "directory of that name in /work\n",
+        "directory of that name in /srv\n",
         "write the path out: CUDA_CACHE_PATH=/home/app/nv");
     expect(
         "CUDA_CACHE_PATH='/var/nv'",
         "cache-path-literal CUDA_CACHE_PATH: it is \"'/var/nv'\", which nobody expands: the driver makes a "
-        "directory of that name in /work\n",
+        "directory of that name in /srv\n",
         "write the path out: CUDA_CACHE_PATH=/var/nv");
 }
 

@@ -15,7 +15,7 @@ static inline void program_make(struct pj_program *program, const char *const *p
                                    .uid = 1000,
                                    .gid = 1000,
                                    .user_text = "app",
-                                   .directory = "/work",
+                                   .directory = "/srv",
                                    .environment_known = true};
     for (; *pairs; pairs++) {
         const char *equals = strchr(*pairs, '=');

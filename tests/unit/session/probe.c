@@ -78,7 +78,6 @@ static void test_golden(void **state)
         {"plain", ENTRY, "inputs/axpb_crlf.ptx", 90, ""},
         {"opt_debug", "3/b/5fee838ec8f74d", "inputs/axpb.ptx", 90, ""},
         {"nvjitlink", "4/d/9686d1f0f9331a", "inputs/axpb.ptx", 90, ""},
-        {"nvrtc_cubin", "6/a/e0c9e1c94fd36a", "inputs/axpb.ptx", 90, ""},
         /* Not there, or no entry's name. */
         {"plain", "c/a/920786966c763e", "inputs/axpb.ptx", 90, ""},
         {"plain", "index", "inputs/axpb.ptx", 90, ""},
