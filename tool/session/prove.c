@@ -135,8 +135,11 @@ static int load_job(struct pj_prove *prove, struct pj_prove_seat *seat, size_t i
     PJ_CLEANUP_CLOSE int fd = -1;
     PJ_CLEANUP_ERROR struct pj_error *problem = NULL;
     if (pj_file_open_regular(AT_FDCWD, job->image->path, &fd, &status, &problem) < 0) {
-        session->outcomes[index].evidence.odd++;
-        return 0;
+        struct pj_outcome *outcome = &session->outcomes[index];
+        outcome->evidence.odd++;
+        outcome->reason_code = "unexpected-answer";
+        outcome->reason = pj_arena_strdup(&session->arena, pj_error_message(problem));
+        return outcome->reason ? 0 : pj_error_no_memory(err);
     }
     struct pj_wire_load load;
     pj_job_to_load(job, index, PJ_LOAD_PROVE, foreign_target(session, seat->run->device, job), &load);

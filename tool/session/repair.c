@@ -29,7 +29,8 @@ static int judge_open(struct pj_session *session, struct pj_error **err)
 
 static bool repairable(const struct pj_outcome *outcome)
 {
-    return outcome->stage == PJ_STAGE_PRESENT &&
+    /* COMPILED: it lies in a private folder, and no commit took it. */
+    return (outcome->stage == PJ_STAGE_PRESENT || outcome->stage == PJ_STAGE_COMPILED) &&
            (outcome->verdict == PJ_VERDICT_MISSED || outcome->verdict == PJ_VERDICT_EVICTED);
 }
 
