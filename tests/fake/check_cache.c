@@ -99,8 +99,16 @@ static void disabled(void)
     check_expect_miss(text);
     check_expect_miss(check_ptx("other", ""));
     EXPECT(check_entries("cache") == 1);
-    setenv("CUDA_CACHE_DISABLE", "0", 1);
-    check_expect_hit(text);
+    /* Read as a number; only 1 disables. */
+    static const char *const ones[] = {" 1", "01"}, *const others[] = {"0", "2", "-1", "true", ""};
+    for (size_t i = 0; i < sizeof ones / sizeof ones[0]; i++) {
+        setenv("CUDA_CACHE_DISABLE", ones[i], 1);
+        check_expect_miss(text);
+    }
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        setenv("CUDA_CACHE_DISABLE", others[i], 1);
+        check_expect_hit(text);
+    }
 }
 
 static void force_rewrites(const char *variable)
@@ -141,7 +149,7 @@ static void caps(void)
         check_expect_miss(text);
         check_expect_miss(text);
     }
-    setenv("CUDA_CACHE_MAXSIZE", "68719476736", 1);
+    setenv("CUDA_CACHE_MAXSIZE", "-1", 1); /* no limit */
     check_expect_miss(text);
     check_expect_hit(text);
     /* What is there is read under any cap; a smaller one evicts only at a store. */

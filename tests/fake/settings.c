@@ -4,6 +4,7 @@
 #include "driver.h"
 
 #include <ctype.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,22 +27,29 @@ static char *cache_path(void)
     return (char *)text.data;
 }
 
-/* Not a number, or a negative one, is 0: nothing can be stored. */
+/* Read as strtol reads: no number is 0, so that nothing can be stored; a negative or too large one is no
+ * limit [39]. */
 static uint64_t cache_limit(void)
 {
     const char *value = getenv("CUDA_CACHE_MAXSIZE");
     if (!value)
         return (uint64_t)1 << 30;
-    while (isspace((unsigned char)*value))
-        value++;
-    return *value == '-' ? 0 : strtoull(value, NULL, 10);
+    long limit = strtol(value, NULL, 10);
+    return limit < 0 || limit == LONG_MAX ? UINT64_MAX : (uint64_t)limit;
+}
+
+/* Only what reads as 1 disables [39]. */
+static bool is_one(const char *name)
+{
+    const char *value = getenv(name);
+    return value && strtol(value, NULL, 10) == 1;
 }
 
 void fake_settings_read(struct fake_settings *ret_settings)
 {
     *ret_settings = (struct fake_settings){
         .cache_path = cache_path(),
-        .cache_disabled = is_set("CUDA_CACHE_DISABLE"),
+        .cache_disabled = is_one("CUDA_CACHE_DISABLE"),
         .cache_limit = cache_limit(),
         .force_jit = is_set("CUDA_FORCE_PTX_JIT") || is_set("CUDA_FORCE_JIT"),
         .disable_jit = is_set("CUDA_DISABLE_PTX_JIT"),
