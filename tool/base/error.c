@@ -61,15 +61,30 @@ static int set_text(struct pj_error **err, enum pj_error_code code, int errnum, 
     return code;
 }
 
+/* NULL where memory is out; free(). */
+static char *format_text(const char *format, va_list arguments)
+{
+    char *text = NULL;
+    return vasprintf(&text, format, arguments) < 0 ? NULL : text;
+}
+
+/* "context: text", freeing `context`, which may be NULL; NULL where memory is out. */
+static char *put_before(char *context, const char *text)
+{
+    char *message = NULL;
+    if (context && asprintf(&message, "%s: %s", context, text) < 0)
+        message = NULL;
+    free(context);
+    return message;
+}
+
 int pj_error_set(struct pj_error **err, enum pj_error_code code, const char *format, ...)
 {
     if (!err)
         return code;
     va_list arguments;
-    char *message = NULL;
     va_start(arguments, format);
-    if (vasprintf(&message, format, arguments) < 0)
-        message = NULL;
+    char *message = format_text(format, arguments);
     va_end(arguments);
     return set_text(err, code, 0, message);
 }
@@ -79,16 +94,10 @@ int pj_error_errno(struct pj_error **err, enum pj_error_code code, int errnum, c
     if (!err)
         return code;
     va_list arguments;
-    char *what = NULL;
-    char *message = NULL;
     va_start(arguments, format);
-    if (vasprintf(&what, format, arguments) < 0)
-        what = NULL;
+    char *what = format_text(format, arguments);
     va_end(arguments);
-    if (what && asprintf(&message, "%s: %s", what, strerror(errnum)) < 0)
-        message = NULL;
-    free(what);
-    return set_text(err, code, errnum, message);
+    return set_text(err, code, errnum, put_before(what, strerror(errnum)));
 }
 
 int pj_error_wrap(struct pj_error **err, int code, const char *format, ...)
@@ -98,15 +107,9 @@ int pj_error_wrap(struct pj_error **err, int code, const char *format, ...)
     if (*err == &no_memory)
         return PJ_ERROR_NO_MEMORY;
     va_list arguments;
-    char *context = NULL;
-    char *message = NULL;
     va_start(arguments, format);
-    if (vasprintf(&context, format, arguments) < 0)
-        context = NULL;
+    char *message = put_before(format_text(format, arguments), (*err)->message);
     va_end(arguments);
-    if (context && asprintf(&message, "%s: %s", context, (*err)->message) < 0)
-        message = NULL;
-    free(context);
     if (message) {
         free((*err)->message);
         (*err)->message = message;

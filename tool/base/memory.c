@@ -70,18 +70,24 @@ char *pj_arena_strdup(struct pj_arena *arena, const char *text)
     return pj_arena_strndup(arena, text, strlen(text));
 }
 
-char *pj_arena_printf(struct pj_arena *arena, const char *format, ...)
+char *pj_arena_vprintf(struct pj_arena *arena, const char *format, va_list arguments)
 {
-    va_list arguments;
     char *text = NULL;
-    va_start(arguments, format);
     int length = vasprintf(&text, format, arguments);
-    va_end(arguments);
     if (length < 0)
         return NULL;
     char *copy = pj_arena_strndup(arena, text, (size_t)length);
     free(text);
     return copy;
+}
+
+char *pj_arena_printf(struct pj_arena *arena, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    char *text = pj_arena_vprintf(arena, format, arguments);
+    va_end(arguments);
+    return text;
 }
 
 void pj_arena_free(struct pj_arena *arena)

@@ -28,6 +28,8 @@ char *pj_arena_strndup(struct pj_arena *arena, const char *text, size_t size);
 
 /** Formatted text; NULL when memory is out. */
 char *pj_arena_printf(struct pj_arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
+char *pj_arena_vprintf(struct pj_arena *arena, const char *format, va_list arguments)
+    __attribute__((format(printf, 2, 0)));
 
 /** Frees everything the arena gave out; the arena is empty and usable afterwards. */
 void pj_arena_free(struct pj_arena *arena);

@@ -256,7 +256,7 @@ static int close_compile(struct pj_engine *engine, struct pj_error **err)
     return r;
 }
 
-static int announce_prove(struct pj_engine *engine)
+static void announce_prove(struct pj_engine *engine)
 {
     const struct pj_session *session = engine->session;
     const struct pj_observer *observer = &session->options->observer;
@@ -267,7 +267,6 @@ static int announce_prove(struct pj_engine *engine)
         observer->phase(observer->context, "prove", open, 0);
     engine->prove.open = true;
     engine->prove.begin_ms = pj_clock_ms();
-    return 0;
 }
 
 static void end_prove(struct pj_engine *engine)
@@ -300,7 +299,7 @@ int pj_engine_compile_and_prove(struct pj_engine *engine, unsigned samples, stru
             closed = true;
             r = close_compile(engine, err);
             if (r == 0)
-                r = announce_prove(engine);
+                announce_prove(engine);
         }
         if (r == 0 && proving)
             r = pj_prove_advance(&engine->prove, err);
@@ -321,7 +320,7 @@ int pj_engine_prove(struct pj_engine *engine, const size_t *jobs, size_t count, 
     int r = begin_prove(engine, jobs, count, samples, err);
     engine->prove.alone = alone;
     if (r == 0 && !alone)
-        r = announce_prove(engine);
+        announce_prove(engine);
     engine->prove.open = true;
     while (r == 0 && !ended_early(engine)) {
         r = pj_prove_advance(&engine->prove, err);

@@ -137,13 +137,9 @@ int pj_session_expand(struct pj_session *session, struct pj_error **err)
 int pj_session_note(struct pj_session *session, struct pj_error **err, const char *format, ...)
 {
     va_list arguments;
-    char *text = NULL;
     va_start(arguments, format);
-    if (vasprintf(&text, format, arguments) < 0)
-        text = NULL;
+    char *copy = pj_arena_vprintf(&session->arena, format, arguments);
     va_end(arguments);
-    char *copy = text ? pj_arena_strdup(&session->arena, text) : NULL;
-    free(text);
     if (!copy || !pj_array_reserve((void **)&session->notes, session->note_count, &session->note_capacity,
                                    sizeof *session->notes))
         return pj_error_no_memory(err);
