@@ -62,7 +62,7 @@ static int set_text(struct pj_error **err, enum pj_error_code code, int errnum, 
 }
 
 /* NULL where memory is out; free(). */
-static char *format_text(const char *format, va_list arguments)
+__attribute__((format(printf, 1, 0))) static char *format_text(const char *format, va_list arguments)
 {
     char *text = NULL;
     return vasprintf(&text, format, arguments) < 0 ? NULL : text;

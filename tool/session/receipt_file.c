@@ -186,9 +186,9 @@ int pj_receipt_save(struct pj_session *session, struct pj_error **err)
     if (r == 0)
         r = pj_directory_open(pj_store_directory(session->store), ".prejit", false, &own, err);
     if (r == 0)
-        tidy(own);
-    if (r == 0)
         r = make_place(own, receipt.selection, err);
+    if (r == 0)
+        tidy(own);
     if (r == 0)
         r = pj_file_replace(own, "receipt.json", pj_buffer_text(&text), text.size, 0644, err);
     return r < 0 ? pj_error_wrap(err, r, "writing the receipt of %s", session->location.path) : 0;
