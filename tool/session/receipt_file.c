@@ -120,6 +120,11 @@ static bool starts_with(const char *text, const char *prefix)
     return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
+static bool is_before(const struct timespec *a, const struct timespec *b)
+{
+    return a->tv_sec != b->tv_sec ? a->tv_sec < b->tv_sec : a->tv_nsec < b->tv_nsec;
+}
+
 /* Temporary files of runs that were killed while they wrote go (this run has the lock, so nobody else
  * writes), and the oldest archives beyond the number that is kept. */
 static void tidy(int own)
@@ -141,7 +146,7 @@ static void tidy(int own)
         } else if (starts_with(item->d_name, "receipt-") && strlen(item->d_name) < sizeof oldest &&
                    fstatat(own, item->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0) {
             archives++;
-            if (oldest[0] == '\0' || status.st_mtim.tv_sec < oldest_time.tv_sec) {
+            if (oldest[0] == '\0' || is_before(&status.st_mtim, &oldest_time)) {
                 (void)snprintf(oldest, sizeof oldest, "%.*s", ARCHIVE_NAME_TEXT - 1, item->d_name);
                 oldest_time = status.st_mtim;
             }
