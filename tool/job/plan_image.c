@@ -91,9 +91,28 @@ static int distinct_images(struct pj_plan *plan, const bool *selected, struct pj
     return 0;
 }
 
+/* Modules whose PTX has to be made first. */
+static int refuse_unprepared(const struct pj_plan *plan, const bool *selected, struct pj_error **err)
+{
+    const struct pj_manifest *manifest = plan->manifest;
+    for (size_t i = 0; i < manifest->module_count; i++) {
+        const struct pj_module *module = &manifest->modules[i];
+        if (selected[i] && module->kind != PJ_MODULE_PTX)
+            return pj_error_set(
+                err, PJ_ERROR_UNSUPPORTED,
+                "%s:%zu: module '%s': modules with `%s:` cannot be planned by this version of "
+                "prejit: leave it out with -m",
+                pj_plan_manifest_name(manifest), module->line, module->name,
+                module->kind == PJ_MODULE_SOURCE ? "source" : "link");
+    }
+    return 0;
+}
+
 int pj_plan_read_images(struct pj_plan *plan, const bool *selected, struct pj_error **err)
 {
-    int r = distinct_images(plan, selected, err);
+    int r = refuse_unprepared(plan, selected, err);
+    if (r == 0)
+        r = distinct_images(plan, selected, err);
     if (r < 0)
         return r;
     PJ_CLEANUP_BUFFER struct pj_buffer bytes = {0};

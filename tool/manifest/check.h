@@ -20,9 +20,10 @@ struct pj_value {
     bool ok;
     uint64_t integer; /* INTEGER, SIZE, BOOLEAN (0, 1), CHOICE (its value) */
     double number;    /* NUMBER */
-    const char *text; /* NAME, PATH, PATH_OR_GLOB; lives in the arena of the nodes */
+    const char *text; /* NAME, TEXT, PATH, PATH_OR_GLOB; lives in the arena of the nodes */
     struct pj_sha256 digest;
-    const char **texts; /* TEXTS, PATHS */
+    const char **texts; /* TEXTS, PATHS; PATH_MAP: the paths */
+    const char **names; /* PATH_MAP: the name of each path */
     struct pj_target_spec *targets;
     size_t count; /* of texts or targets */
 };

@@ -139,8 +139,22 @@ static void add_type(struct writer *writer, const struct pj_schema_key *key)
     case PJ_TYPE_DIGEST:
         add_scalar(writer, "^[0-9a-fA-F]{64}$");
         break;
+    case PJ_TYPE_TEXT:
+        add_scalar(writer, "^[^\\u0000-\\u001f\\u007f]*$");
+        break;
     case PJ_TYPE_PATHS:
         add_list(writer, path_pattern);
+        add_number(writer, "maxItems", key->maximum);
+        add_raw(writer, "uniqueItems", "true");
+        break;
+    case PJ_TYPE_PATH_MAP:
+        add_raw(writer, "type", "\"object\"");
+        add_raw(writer, "minProperties", "1");
+        add_number(writer, "maxProperties", key->maximum);
+        add_raw(writer, "propertyNames", "{\"minLength\": 1}");
+        open_object(writer, "additionalProperties");
+        add_scalar(writer, path_pattern);
+        close_object(writer);
         break;
     case PJ_TYPE_TARGETS:
     case PJ_TYPE_TEXTS:

@@ -15,16 +15,44 @@
 
 enum pj_module_kind {
     PJ_MODULE_PTX,
-    PJ_MODULE_SOURCE, /* parsed; not supported by this version */
-    PJ_MODULE_LINK,   /* parsed; not supported by this version */
+    PJ_MODULE_SOURCE,
+    PJ_MODULE_LINK,
     PJ_MODULE_BINARY, /* parsed; not supported by this version */
 };
 
-/** One item of the manifest after glob expansion: one PTX file. Strings live in the manifest's arena. */
+/** Which linker the program of a PJ_MODULE_LINK uses. */
+enum pj_linker {
+    PJ_LINKER_DRIVER,    /* cuLinkCreate and its like: an entry for each input [5] */
+    PJ_LINKER_NVJITLINK, /* a cubin that the program loads: nothing for the driver to compile */
+};
+
+/** A header that a program hands to nvrtcCreateProgram in memory: the name that `#include` finds it by, and
+ * the file that its text comes from, as opened. */
+struct pj_header {
+    const char *name;
+    const char *path;
+};
+
+/** What `link` and `headers` may have at most. */
+enum { PJ_MODULE_FILES_MAX = 199 };
+
+/** One item of the manifest after glob expansion: one PTX file, one source, or one group of files that are
+ * linked. Strings live in the manifest's arena. "As opened": relative paths joined to the manifest's folder.
+ */
 struct pj_module {
     enum pj_module_kind kind;
-    const char *name; /* unique; `name/stem` for each file of a glob, also where it matched just one */
-    const char *path; /* as opened, relative paths joined to the manifest's folder; NULL for PJ_MODULE_LINK */
+    const char *name;      /* unique; `name/stem` for each file of a glob, also where it matched just one */
+    const char *path;      /* PTX, SOURCE, BINARY: as opened; NULL for LINK */
+    const char **inputs;   /* LINK: paths as opened, in the order of linking, no two the same */
+    size_t input_count;    /* LINK: 1 to PJ_MODULE_FILES_MAX; else 0 */
+    enum pj_linker linker; /* LINK */
+    const char **nvrtc;    /* SOURCE: NVRTC's options, as the program passes them */
+    size_t nvrtc_count;    /* SOURCE; may be 0 */
+    const char *program_name;      /* SOURCE: the name given to nvrtcCreateProgram; else NULL */
+    struct pj_header *headers;     /* SOURCE: headers that the program hands over in memory */
+    size_t header_count;           /* SOURCE: 0 to PJ_MODULE_FILES_MAX */
+    const char **name_expressions; /* SOURCE: for nvrtcAddNameExpression, in order */
+    size_t name_expression_count;
     struct pj_jit_options options;
     const char **kernels; /* must exist in the image */
     size_t kernel_count;
@@ -52,8 +80,8 @@ struct pj_manifest {
 
 /** Parses and checks `size` bytes. `name` is for messages ("-" reads as <stdin>), `directory` what relative
  * paths start from. All schema errors of a well-formed file come in one PJ_ERROR_MANIFEST, one a line, each
- * "file:line:column: …". Expands globs (reads directories, opens no image). `source:`, `link:` and `binary:`
- * parse, and are then PJ_ERROR_UNSUPPORTED unless `allow_unsupported`. */
+ * "file:line:column: …". Expands globs (reads directories, opens no image). `binary:` parses, and is then
+ * PJ_ERROR_UNSUPPORTED unless `allow_unsupported`. */
 int pj_manifest_parse(const char *bytes, size_t size, const char *name, const char *directory,
                       bool allow_unsupported, struct pj_manifest **ret_manifest, struct pj_error **err);
 

@@ -130,12 +130,16 @@ static void read_kind(struct pj_reader *reader, const struct pj_yaml_node *node,
     if (pj_schema_key(PJ_SECTION_MODULE, PJ_MODULE_KEY_PTX + (size_t)kind).later)
         pj_findings_add(
             &reader->unsupported, file->node->key,
-            "`%s:` is not supported by this version of prejit (%s), which takes `ptx:` alone: hand "
-            "it the PTX itself, or get a later version",
+            "`%s:` is not supported by this version of prejit (%s), which takes `ptx:`, `source:` "
+            "and `link:`: hand it the PTX itself, or get a later version",
             file->node->key->text, PREJIT_VERSION);
     if (!file->ok || !module->name)
         return;
-    if (file->text) {
+    if (kind == PJ_MODULE_SOURCE) {
+        pj_source_read(reader, values, module);
+    } else if (kind == PJ_MODULE_LINK) {
+        pj_link_read(reader, values, module);
+    } else {
         module->path = pj_glob_path(reader->manifest->directory, file->text, &reader->manifest->arena);
         if (!module->path) {
             reader->check.findings.failed = true;

@@ -25,6 +25,13 @@ struct pj_reader {
 /** Reads one item of `modules`, expanding its glob; what is wrong becomes a finding. */
 void pj_module_read(struct pj_reader *reader, const struct pj_yaml_node *node);
 
+/** Fills in what a module of kind PJ_MODULE_SOURCE is made of, from the values of its keys;
+ * manifest/inputs.c. */
+void pj_source_read(struct pj_reader *reader, const struct pj_value *values, struct pj_module *module);
+
+/** The same for PJ_MODULE_LINK. */
+void pj_link_read(struct pj_reader *reader, const struct pj_value *values, struct pj_module *module);
+
 /** Finds names that several modules have. */
 void pj_module_check_names(struct pj_reader *reader);
 

@@ -109,7 +109,7 @@ static const struct pj_schema_key verify_keys[] = {
         },
 };
 
-static const char *const linkers[] = {"driver", "nvjitlink"};
+static const char *const linkers[] = {[PJ_LINKER_DRIVER] = "driver", [PJ_LINKER_NVJITLINK] = "nvjitlink"};
 
 static const struct pj_schema_key module_keys[] = {
     [PJ_MODULE_KEY_NAME] =
@@ -132,16 +132,16 @@ static const struct pj_schema_key module_keys[] = {
         {
             .name = "source",
             .type = PJ_TYPE_PATH,
-            .later = true,
-            .help = "A CUDA C++ file, compiled to PTX by NVRTC.",
+            .help = "A CUDA C++ file that the program compiles with NVRTC at run time.",
             .example = "source: kernels/physics.cu",
         },
     [PJ_MODULE_KEY_LINK] =
         {
             .name = "link",
             .type = PJ_TYPE_PATHS,
-            .later = true,
-            .help = "PTX files that the program links, in the order of linking.",
+            .maximum = PJ_MODULE_FILES_MAX,
+            .help = "The files that the program links at run time, in the order of linking; each input's PTX "
+                    "gets an entry of its own.",
             .example = "link: [a.ptx, b.ptx]",
         },
     [PJ_MODULE_KEY_BINARY] =
@@ -197,16 +197,42 @@ static const struct pj_schema_key module_keys[] = {
         {
             .name = "nvrtc",
             .type = PJ_TYPE_TEXTS,
-            .later = true,
             .kinds = KIND(PJ_MODULE_SOURCE),
-            .help = "Options for NVRTC.",
+            .help = "The options that the program passes to nvrtcCompileProgram, in its order and spelling.",
             .example = "nvrtc: [--std=c++17, -Iinclude]",
+        },
+    [PJ_MODULE_KEY_PROGRAM_NAME] =
+        {
+            .name = "program_name",
+            .type = PJ_TYPE_TEXT,
+            .kinds = KIND(PJ_MODULE_SOURCE),
+            .default_text = "the name of the file without its folder",
+            .help = "The name that the program passes to nvrtcCreateProgram.",
+            .example = "program_name: physics.cu",
+        },
+    [PJ_MODULE_KEY_HEADERS] =
+        {
+            .name = "headers",
+            .type = PJ_TYPE_PATH_MAP,
+            .maximum = PJ_MODULE_FILES_MAX,
+            .kinds = KIND(PJ_MODULE_SOURCE),
+            .help = "The headers that the program passes to nvrtcCreateProgram in memory: for each name, the "
+                    "file that has its text.",
+            .example = "headers: {config.h: kernels/config.h}",
+        },
+    [PJ_MODULE_KEY_NAME_EXPRESSIONS] =
+        {
+            .name = "name_expressions",
+            .type = PJ_TYPE_TEXTS,
+            .kinds = KIND(PJ_MODULE_SOURCE),
+            .help = "What the program passes to nvrtcAddNameExpression, in its order: templates are compiled "
+                    "for it alone.",
+            .example = "name_expressions: ['step<float>', 'step<double>']",
         },
     [PJ_MODULE_KEY_LINKER] =
         {
             .name = "linker",
             .type = PJ_TYPE_CHOICE,
-            .later = true,
             .kinds = KIND(PJ_MODULE_LINK),
             .choices = linkers,
             .choice_count = PJ_COUNT(linkers),
@@ -288,6 +314,11 @@ const char *pj_schema_section_name(enum pj_schema_section section)
     return sections[section].name;
 }
 
+bool pj_schema_counts(const struct pj_schema_key *key)
+{
+    return key->type == PJ_TYPE_PATHS || key->type == PJ_TYPE_PATH_MAP;
+}
+
 static void allowed_integer(const struct pj_schema_key *key, struct pj_buffer *buffer)
 {
     if (key->minimum == key->maximum)
@@ -308,12 +339,14 @@ void pj_schema_allowed(const struct pj_schema_key *key, struct pj_buffer *buffer
         [PJ_TYPE_BOOLEAN] = "true or false",
         [PJ_TYPE_SIZE] = size_text,
         [PJ_TYPE_NAME] = "text of at most 200 bytes without control characters and `@`",
+        [PJ_TYPE_TEXT] = "text without control characters",
         [PJ_TYPE_PATH] = "a path",
         [PJ_TYPE_PATH_OR_GLOB] = "a path, or a glob with `*`, `?` or `[`",
         [PJ_TYPE_DIGEST] = "64 hex digits",
         [PJ_TYPE_TARGETS] = "a list of at least one target",
         [PJ_TYPE_TEXTS] = "a list of at least one text",
         [PJ_TYPE_PATHS] = "a list of at least one path",
+        [PJ_TYPE_PATH_MAP] = "a mapping of at least one include name to a path",
         [PJ_TYPE_SECTION] = "a mapping",
         [PJ_TYPE_SECTIONS] = "a list of at least one module",
     };
@@ -323,6 +356,8 @@ void pj_schema_allowed(const struct pj_schema_key *key, struct pj_buffer *buffer
     }
     if (key->type != PJ_TYPE_CHOICE) {
         pj_buffer_puts(buffer, texts[key->type]);
+        if (pj_schema_counts(key))
+            pj_buffer_printf(buffer, ", at most %" PRIu64, key->maximum);
         return;
     }
     for (size_t i = 0; i < key->choice_count; i++) {

@@ -27,12 +27,14 @@ enum pj_schema_type {
     PJ_TYPE_SIZE,         /* bytes, with or without a unit, from minimum to maximum */
     PJ_TYPE_CHOICE,       /* one of `choices` */
     PJ_TYPE_NAME,         /* the name of a module */
+    PJ_TYPE_TEXT,         /* text without control characters */
     PJ_TYPE_PATH,         /* one path */
     PJ_TYPE_PATH_OR_GLOB, /* one path, or a pattern */
     PJ_TYPE_DIGEST,       /* a SHA-256 in hex */
     PJ_TYPE_TARGETS,      /* a list of what pj_target_parse takes */
     PJ_TYPE_TEXTS,        /* a list of texts */
-    PJ_TYPE_PATHS,        /* a list of paths */
+    PJ_TYPE_PATHS,        /* a list of paths, at most `maximum`, no two the same */
+    PJ_TYPE_PATH_MAP,     /* a mapping of include names to paths, at most `maximum` */
     PJ_TYPE_SECTION,      /* a mapping: `section` */
     PJ_TYPE_SECTIONS,     /* a list of mappings: `section` */
 };
@@ -60,6 +62,9 @@ enum pj_module_key {
     PJ_MODULE_KEY_SHA256,
     PJ_MODULE_KEY_REQUIRED,
     PJ_MODULE_KEY_NVRTC,
+    PJ_MODULE_KEY_PROGRAM_NAME,
+    PJ_MODULE_KEY_HEADERS,
+    PJ_MODULE_KEY_NAME_EXPRESSIONS,
     PJ_MODULE_KEY_LINKER,
     PJ_MODULE_KEY_COUNT
 };
@@ -96,6 +101,9 @@ int pj_schema_find(enum pj_schema_section section, const char *name);
 
 /** "the manifest", "`cache`", "a module", …: how messages call a section. */
 const char *pj_schema_section_name(enum pj_schema_section section);
+
+/** Is `maximum` the most items that the key's value may have? */
+bool pj_schema_counts(const struct pj_schema_key *key);
 
 /** Appends what the key may have for a value: "a whole number from 1 to 16". */
 void pj_schema_allowed(const struct pj_schema_key *key, struct pj_buffer *buffer);

@@ -94,6 +94,16 @@ static const char *read_path(struct pj_check *check, const struct pj_schema_key 
     return NULL;
 }
 
+/* A TEXT or an item of TEXTS, or NULL after a finding. */
+static const char *read_text(struct pj_check *check, const struct pj_schema_key *key,
+                             const struct pj_yaml_node *node)
+{
+    if (node->kind == PJ_YAML_SCALAR && node->size > 0 && printable(&check->findings, node->text))
+        return node->text;
+    pj_check_refuse(check, key, node, NULL);
+    return NULL;
+}
+
 /* Digits, with or without a fraction; strtod would also take inf, hex, and the locale's comma. */
 static bool parse_number(const char *text, double *ret_number)
 {
@@ -214,6 +224,10 @@ static void read_scalar(struct pj_check *check, const struct pj_schema_key *key,
         read_name(check, key, node, value);
         value->ok = value->text != NULL;
         return;
+    case PJ_TYPE_TEXT:
+        value->text = read_text(check, key, node);
+        value->ok = value->text != NULL;
+        return;
     case PJ_TYPE_PATH:
     case PJ_TYPE_PATH_OR_GLOB:
         value->text = read_path(check, key, node);
@@ -243,18 +257,6 @@ static bool read_target(struct pj_check *check, const struct pj_schema_key *key,
     return false;
 }
 
-/* An item of TEXTS or PATHS, or NULL after a finding. */
-static const char *read_text(struct pj_check *check, const struct pj_schema_key *key,
-                             const struct pj_yaml_node *node)
-{
-    if (key->type == PJ_TYPE_PATHS)
-        return read_path(check, key, node);
-    if (node->kind == PJ_YAML_SCALAR && node->size > 0 && printable(&check->findings, node->text))
-        return node->text;
-    pj_check_refuse(check, key, node, NULL);
-    return NULL;
-}
-
 static void read_list(struct pj_check *check, const struct pj_schema_key *key,
                       const struct pj_yaml_node *node, struct pj_value *value)
 {
@@ -272,7 +274,8 @@ static void read_list(struct pj_check *check, const struct pj_schema_key *key,
             if (!read_target(check, key, item, &value->targets[value->count]))
                 continue;
         } else {
-            value->texts[value->count] = read_text(check, key, item);
+            value->texts[value->count] =
+                key->type == PJ_TYPE_PATHS ? read_path(check, key, item) : read_text(check, key, item);
             if (!value->texts[value->count])
                 continue;
         }
@@ -281,23 +284,63 @@ static void read_list(struct pj_check *check, const struct pj_schema_key *key,
     value->ok = value->count == node->count;
 }
 
+/* An include name may be any text but none. */
+static void read_path_map(struct pj_check *check, const struct pj_schema_key *key,
+                          const struct pj_yaml_node *node, struct pj_value *value)
+{
+    value->texts = pj_arena_calloc(check->arena, node->count, sizeof *value->texts);
+    value->names = pj_arena_calloc(check->arena, node->count, sizeof *value->names);
+    if (!value->texts || !value->names) {
+        check->findings.failed = true;
+        return;
+    }
+    for (const struct pj_yaml_node *item = node->first; item; item = item->next) {
+        const char *path = read_path(check, key, item);
+        if (item->key->size == 0 || !printable(&check->findings, item->key->text)) {
+            pj_check_refuse(check, key, item->key, "the name is what `#include` has between its quotes");
+        } else if (path) {
+            value->names[value->count] = item->key->text;
+            value->texts[value->count++] = path;
+        }
+    }
+    value->ok = value->count == node->count;
+}
+
+/* Is the list or mapping longer than it may be? */
+static bool too_many(struct pj_check *check, const struct pj_schema_key *key, const struct pj_yaml_node *node)
+{
+    if (!pj_schema_counts(key) || node->count <= key->maximum)
+        return false;
+    PJ_CLEANUP_BUFFER struct pj_buffer allowed = {0};
+    pj_schema_allowed(key, &allowed);
+    pj_findings_add(&check->findings, node, "`%s`: read %zu items; allowed is %s", key->name, node->count,
+                    pj_buffer_text(&allowed));
+    check->findings.failed = check->findings.failed || allowed.failed;
+    return true;
+}
+
 void pj_check_value(struct pj_check *check, const struct pj_schema_key *key, const struct pj_yaml_node *node,
                     struct pj_value *value)
 {
     bool list = key->type == PJ_TYPE_TARGETS || key->type == PJ_TYPE_TEXTS || key->type == PJ_TYPE_PATHS ||
                 key->type == PJ_TYPE_SECTIONS;
-    enum pj_yaml_kind kind = list                           ? PJ_YAML_SEQUENCE
-                             : key->type == PJ_TYPE_SECTION ? PJ_YAML_MAPPING
-                                                            : PJ_YAML_SCALAR;
-    if (node->kind != kind || (list && node->count == 0)) {
+    bool map = key->type == PJ_TYPE_PATH_MAP;
+    enum pj_yaml_kind kind = list                                  ? PJ_YAML_SEQUENCE
+                             : map || key->type == PJ_TYPE_SECTION ? PJ_YAML_MAPPING
+                                                                   : PJ_YAML_SCALAR;
+    if (node->kind != kind || ((list || map) && node->count == 0)) {
         pj_check_refuse(check, key, node,
                         list && node->kind == PJ_YAML_SCALAR && node->size > 0
                             ? "a single one stands between `[` and `]` too"
                             : NULL);
         return;
     }
+    if (too_many(check, key, node))
+        return;
     if (key->type == PJ_TYPE_SECTION || key->type == PJ_TYPE_SECTIONS)
         value->ok = true;
+    else if (map)
+        read_path_map(check, key, node, value);
     else if (list)
         read_list(check, key, node, value);
     else

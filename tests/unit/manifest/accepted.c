@@ -175,8 +175,72 @@ static void cache_modes_are_those_of_cuda(void **state)
     }
 }
 
-static const char later[] = HEAD "- {name: a, source: a.cu, nvrtc: [--std=c++17]}\n"
-                                 "- {name: b, link: [a.ptx, b.ptx], linker: nvjitlink}\n"
+static void sources_are_read(void **state)
+{
+    (void)state;
+    PJ_CLEANUP_MANIFEST struct pj_manifest *manifest =
+        parse_in(HEAD "- name: a\n"
+                      "  source: k/a.cu\n"
+                      "  nvrtc: [--std=c++17, -Iinclude, -DN=90]\n"
+                      "  program_name: physics.cu\n"
+                      "  headers: {a/b.h: h/b.h, c.h: /abs/c.h}\n"
+                      "  name_expressions: ['step<float>', '&table']\n"
+                      "  kernels: [step]\n"
+                      "  options: {max_registers: 64}\n"
+                      "- {name: b, source: k/b.cu}\n",
+                 "m", false);
+    assert_int_equal(manifest->module_count, 2);
+    const struct pj_module *module = &manifest->modules[0];
+    assert_int_equal(module->kind, PJ_MODULE_SOURCE);
+    assert_string_equal(module->path, "m/k/a.cu");
+    assert_int_equal(module->nvrtc_count, 3);
+    assert_string_equal(module->nvrtc[0], "--std=c++17");
+    assert_string_equal(module->nvrtc[1], "-Iinclude");
+    assert_string_equal(module->nvrtc[2], "-DN=90");
+    assert_string_equal(module->program_name, "physics.cu");
+    assert_int_equal(module->header_count, 2);
+    assert_string_equal(module->headers[0].name, "a/b.h");
+    assert_string_equal(module->headers[0].path, "m/h/b.h");
+    assert_string_equal(module->headers[1].name, "c.h");
+    assert_string_equal(module->headers[1].path, "/abs/c.h");
+    assert_int_equal(module->name_expression_count, 2);
+    assert_string_equal(module->name_expressions[0], "step<float>");
+    assert_string_equal(module->name_expressions[1], "&table");
+    assert_int_equal(module->kernel_count, 1);
+    assert_int_equal(module->options.given, 1U << PJ_JIT_MAX_REGISTERS);
+
+    module = &manifest->modules[1];
+    assert_string_equal(module->program_name, "b.cu");
+    assert_int_equal(module->nvrtc_count + module->header_count + module->name_expression_count, 0);
+    assert_int_equal(module->input_count, 0);
+}
+
+static void links_are_read(void **state)
+{
+    (void)state;
+    PJ_CLEANUP_MANIFEST struct pj_manifest *manifest =
+        parse_in(HEAD "- {name: a, link: [b.ptx, /abs/a.fatbin, c/b.ptx], options: {max_registers: 64}}\n"
+                      "- {name: b, link: [a.o], linker: nvjitlink}\n"
+                      "- {name: c, link: [a.o], linker: driver}\n"
+                      "- {name: d, ptx: d.ptx}\n",
+                 "m", false);
+    assert_int_equal(manifest->module_count, 4);
+    const struct pj_module *module = &manifest->modules[0];
+    assert_int_equal(module->kind, PJ_MODULE_LINK);
+    assert_null(module->path);
+    assert_null(module->program_name);
+    assert_int_equal(module->input_count, 3);
+    assert_string_equal(module->inputs[0], "m/b.ptx");
+    assert_string_equal(module->inputs[1], "/abs/a.fatbin");
+    assert_string_equal(module->inputs[2], "m/c/b.ptx");
+    assert_int_equal(module->linker, PJ_LINKER_DRIVER);
+    assert_int_equal(manifest->modules[1].input_count, 1);
+    assert_int_equal(manifest->modules[1].linker, PJ_LINKER_NVJITLINK);
+    assert_int_equal(manifest->modules[2].linker, PJ_LINKER_DRIVER);
+    assert_int_equal(manifest->modules[3].input_count, 0);
+}
+
+static const char later[] = HEAD "- {name: a, binary: bin/a}\n"
                                  "- {name: c, ptx: c.ptx}\n"
                                  "- {name: d, binary: bin/d}\n";
 
@@ -190,14 +254,12 @@ static void later_kinds_are_refused_by_version(void **state)
     assert_null(manifest);
     assert_int_equal(err->code, PJ_ERROR_UNSUPPORTED);
 #define ADVICE                                                                                               \
-    ":` is not supported by this version of prejit (" PREJIT_VERSION                                         \
-    "), which takes `ptx:` alone: hand it the PTX "                                                          \
-    "itself, or get a later version"
-    assert_string_equal(err->message, "m.yaml:3:13: `source" ADVICE "\nm.yaml:4:13: `link" ADVICE
-                                      "\nm.yaml:6:13: `binary" ADVICE);
+    "`binary:` is not supported by this version of prejit (" PREJIT_VERSION                                  \
+    "), which takes `ptx:`, `source:` and `link:`: hand it the PTX itself, or get a later version"
+    assert_string_equal(err->message, "m.yaml:3:13: " ADVICE "\nm.yaml:5:13: " ADVICE);
     /* Where something is wrong as well, only that is said. */
     expect_refused(
-        HEAD "- {name: a, source: a.cu}\n- {name: b}\n",
+        HEAD "- {name: a, binary: a}\n- {name: b}\n",
         "f:4:3: the module says nothing to compile; it has exactly one of `ptx`, `source`, `link` or "
         "`binary`, for example `ptx: kernels/saxpy.ptx`");
 }
@@ -206,14 +268,11 @@ static void later_kinds_can_be_parsed(void **state)
 {
     (void)state;
     PJ_CLEANUP_MANIFEST struct pj_manifest *manifest = parse_in(later, "m", true);
-    assert_int_equal(manifest->module_count, 4);
-    assert_int_equal(manifest->modules[0].kind, PJ_MODULE_SOURCE);
-    assert_string_equal(manifest->modules[0].path, "m/a.cu");
-    assert_int_equal(manifest->modules[1].kind, PJ_MODULE_LINK);
-    assert_null(manifest->modules[1].path);
-    assert_int_equal(manifest->modules[2].kind, PJ_MODULE_PTX);
-    assert_int_equal(manifest->modules[3].kind, PJ_MODULE_BINARY);
-    assert_string_equal(manifest->modules[3].path, "m/bin/d");
+    assert_int_equal(manifest->module_count, 3);
+    assert_int_equal(manifest->modules[0].kind, PJ_MODULE_BINARY);
+    assert_string_equal(manifest->modules[0].path, "m/bin/a");
+    assert_int_equal(manifest->modules[1].kind, PJ_MODULE_PTX);
+    assert_string_equal(manifest->modules[2].path, "m/bin/d");
 }
 
 int main(void)
@@ -225,6 +284,8 @@ int main(void)
         cmocka_unit_test(the_cache_path_is_absolute),
         cmocka_unit_test(sizes_have_units),
         cmocka_unit_test(cache_modes_are_those_of_cuda),
+        cmocka_unit_test(sources_are_read),
+        cmocka_unit_test(links_are_read),
         cmocka_unit_test(later_kinds_are_refused_by_version),
         cmocka_unit_test(later_kinds_can_be_parsed),
     };

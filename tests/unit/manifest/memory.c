@@ -32,7 +32,9 @@ static void parsing_fails_cleanly(void **state)
     sweep(&folder,
           "version: 1\ncache: {path: nv, max_size: 2GiB}\ntargets: [native, sm_80..sm_90]\nmodules:\n"
           "- {name: a, ptx: k/a.ptx, options: {max_registers: 64}, kernels: [k], targets: [9.0]}\n"
-          "- {name: b, ptx: 'k/?/*.ptx'}\n",
+          "- {name: b, ptx: 'k/?/*.ptx'}\n"
+          "- {name: c, source: a.cu, nvrtc: [-arch=sm_90], headers: {a.h: k/a.h}, program_name: c}\n"
+          "- {name: d, link: [a.ptx, b.ptx], linker: nvjitlink}\n",
           0);
     sweep(&folder,
           HEAD "- {name: a@b, ptx: ~/a, kernel: [k], sha256: 1, required: yes}\n"
@@ -41,7 +43,11 @@ static void parsing_fails_cleanly(void **state)
                "- {name: b, ptx: k/a.ptx, nvrtc: [a], targets: [turbo, []]}\n- {name: b, ptx: 'k/**'}\n"
                "- {name: b, ptx: 'none/*', targets: sm_90}\n- {name: b, ptx: a, source: b}\n- 1\n",
           PJ_ERROR_MANIFEST);
-    sweep(&folder, HEAD "- {name: a, source: a.cu}\n", PJ_ERROR_UNSUPPORTED);
+    sweep(&folder,
+          HEAD "- {name: a, source: 'k/*.cu', nvrtc: [--no-cache, -arch=turbo], headers: {'': a, b: 'k/*'}}\n"
+               "- {name: b, link: [a, ./a, 'k/*']}\n",
+          PJ_ERROR_MANIFEST);
+    sweep(&folder, HEAD "- {name: a, binary: a}\n", PJ_ERROR_UNSUPPORTED);
     sweep(&folder, "version: 2\n", PJ_ERROR_MANIFEST);
 }
 

@@ -72,10 +72,10 @@ static void put_example(struct pj_buffer *text, enum pj_schema_section section, 
         pj_buffer_puts(text, "verify:\n  ");
     if (module) {
         bool kind = index >= PJ_MODULE_KEY_PTX && index <= PJ_MODULE_KEY_BINARY;
-        const char *other = index == PJ_MODULE_KEY_NVRTC    ? "  source: a.cu\n"
-                            : index == PJ_MODULE_KEY_LINKER ? "  link: [a.ptx]\n"
-                            : kind                          ? ""
-                                                            : "  ptx: a.ptx\n";
+        const char *other = key.kinds == 1U << PJ_MODULE_SOURCE ? "  source: a.cu\n"
+                            : key.kinds == 1U << PJ_MODULE_LINK ? "  link: [a.ptx]\n"
+                            : kind                              ? ""
+                                                                : "  ptx: a.ptx\n";
         pj_buffer_printf(text, HEAD "-\n%s%s  ", index == PJ_MODULE_KEY_NAME ? "" : "  name: a\n", other);
     }
     pj_buffer_printf(text, "%s\n", key.example);

@@ -26,6 +26,7 @@
     "; variables are not expanded here: write the path out, or have the script that makes the manifest "     \
     "fill it in"
 #define CONTROL "; a path cannot hold control characters or line ends: write it on one line, behind its key"
+#define LINKED  "; allowed is a list of at least one path, at most 199, for example `link: [a.ptx, b.ptx]`"
 #define KINDS   "`ptx`, `source`, `link` or `binary`"
 
 /* Behind a right manifest: line 3 is the text's first. */
@@ -102,13 +103,9 @@ static const struct {
      "f:4:3: `binary` beside `link` (line 5); a module has exactly one of " KINDS ": make it two modules"},
     {"source: ''",
      "f:4:11: `source`: read an empty value; allowed is a path, for example `source: kernels/physics.cu`"},
-    {"link: a.ptx",
-     "f:4:9: `link`: read `a.ptx`; allowed is a list of at least one path, for example `link: [a.ptx, "
-     "b.ptx]`; a single one stands between `[` and `]` too"},
+    {"link: a.ptx", "f:4:9: `link`: read `a.ptx`" LINKED "; a single one stands between `[` and `]` too"},
     {"link: [a.ptx, ~/b.ptx]", "f:4:17: `link`: read `~/b.ptx`" TILDE},
-    {"link: [a.ptx, '']",
-     "f:4:17: `link`: read an empty value; allowed is a list of at least one path, for example "
-     "`link: [a.ptx, b.ptx]`"},
+    {"link: [a.ptx, '']", "f:4:17: `link`: read an empty value" LINKED},
     {"link: [a.ptx]\n  linker: nvjitlinker",
      "f:5:11: `linker`: read `nvjitlinker`; allowed is `driver` or `nvjitlink`, "
      "for example `linker: nvjitlink`; did you mean `nvjitlink`?"},
