@@ -71,6 +71,41 @@ struct check_answer check_load_text(const char *text);
 void check_expect_miss(const char *text);
 void check_expect_hit(const char *text);
 
+/* ---- links ---- */
+
+enum { CHECK_INPUTS_MOST = 4 };
+
+struct check_input {
+    CUjitInputType type;
+    const void *bytes;
+    size_t length; /* 0: a text, its NUL included */
+    const char *name;
+    bool is_file; /* cuLinkAddFile of `name` */
+};
+
+struct check_link_request {
+    bool no_context;
+    unsigned device;
+    struct check_option options[CHECK_OPTIONS_MOST];
+    unsigned option_count;
+    struct check_input inputs[CHECK_INPUTS_MOST];
+    unsigned input_count;
+    const char *kernel; /* asked for where the linked cubin loads */
+};
+
+struct check_link_answer {
+    int signal; /* 0: the process ended by itself */
+    CUresult init, create, add[CHECK_INPUTS_MOST], complete, load, function;
+    float add_ms[CHECK_INPUTS_MOST]; /* the wall time as it stands after each input */
+    float wall_time_ms;
+    size_t cubin_bytes;
+    unsigned char cubin_head[64];
+    char error_log[2048];
+};
+
+/* All of it in a new process. It goes on after an input that was refused. */
+struct check_link_answer check_link(const struct check_link_request *request);
+
 /* Runs `body` in a process of its own with every driver function at hand through check_symbol; returns
  * wait()'s status. */
 int check_process(void (*body)(void *), void *argument);
@@ -91,6 +126,10 @@ void check_write(const char *path, const void *bytes, size_t length);
 void check_write_text(const char *path, const char *text);
 bool check_exists(const char *path);
 unsigned check_mode(const char *path);
+/* Lines of a file that start so. */
+unsigned check_count_lines(const char *path, const char *start);
+/* Makes this text the scenario of the processes to come. */
+void check_play(const char *scenario);
 /* Files below hash directories of the cache. */
 unsigned check_entries(const char *cache);
 /* The one entry of a cache, relative to it: "c/a/920786966c763d". */
@@ -112,8 +151,10 @@ extern const struct check check_golden_tests[];
 extern const struct check check_cache_tests[];
 extern const struct check check_danger_tests[];
 extern const struct check check_load_tests[];
+extern const struct check check_link_tests[];
 extern const struct check check_device_tests[];
 /* These need the emulation: they are skipped on a real driver. */
 extern const struct check check_scenario_tests[];
+extern const struct check check_link_scenario_tests[];
 
 #endif

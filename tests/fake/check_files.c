@@ -45,6 +45,29 @@ unsigned check_mode(const char *path)
     return status.st_mode & 07777u;
 }
 
+unsigned check_count_lines(const char *path, const char *start)
+{
+    struct fake_buffer file = check_read(path);
+    unsigned count = 0;
+    for (const char *line = (char *)file.data; *line;) {
+        size_t length = strcspn(line, "\n");
+        count += strncmp(line, start, strlen(start)) == 0;
+        line += length + (line[length] == '\n');
+    }
+    fake_buffer_free(&file);
+    return count;
+}
+
+void check_play(const char *scenario)
+{
+    char path[4096];
+    EXPECT(getcwd(path, sizeof path - 10) != NULL);
+    size_t length = strlen(path);
+    memcpy(path + length, "/scenario", 10);
+    check_write_text(path, scenario);
+    setenv("NVIDIA_FAKE_SCENARIO", path, 1);
+}
+
 /* Counts files two folders down; `ret_last`, if any, gets the path of the last one relative to the cache. */
 static unsigned walk(const char *cache, const char *below, unsigned depth, char **ret_last)
 {

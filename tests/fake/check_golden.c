@@ -39,8 +39,20 @@ static const struct golden cases[] = {
     {"opt_gmax", "axpb.ptx", {.call = CALL_EX, .options = {{11, 1}, {0, 32}}, .option_count = 2}},
 };
 
+struct golden_link {
+    const char *folder;
+    const char *inputs[2];
+    struct check_link_request request;
+};
+
+static const struct golden_link links[] = {
+    {"link", {"link_a.ptx", "link_b.ptx"}, {.kernel = "lk"}},
+    {"link_opt", {"axpb.ptx"}, {.options = {{7, 1}, {0, 64}}, .option_count = 2, .kernel = "axpb"}},
+    {"link_80", {"axpb.ptx"}, {TARGET(80)}},
+};
+
 /* Rows of made.tsv that the emulation has no part in. */
-static const char *const other_rows[] = {"fat_", "link", "nvjitlink", "evict_"};
+static const char *const other_rows[] = {"fat_", "nvjitlink", "evict_"};
 
 static char *data_path(const char *folder, const char *name)
 {
@@ -51,8 +63,8 @@ static char *data_path(const char *folder, const char *name)
     return path;
 }
 
-/* The third column of the row of made.tsv. */
-static char *made_entry(const char *folder)
+/* The third column of the row of made.tsv: names of entries, a blank behind each. */
+static char *made_entries(const char *folder)
 {
     struct fake_buffer table = check_read(check_data_path("golden/made.tsv"));
     for (const char *line = (char *)table.data; *line;) {
@@ -60,12 +72,19 @@ static char *made_entry(const char *folder)
         if (name == strlen(folder) && memcmp(line, folder, name) == 0) {
             const char *how = line + name + 1;
             const char *entry = how + strcspn(how, "\t") + 1;
-            return fake_copy_text(entry, strcspn(entry, " \t\n"));
+            return fake_copy_text(entry, strcspn(entry, "\t\n"));
         }
         line += length + (line[length] == '\n');
     }
     EXPECT(false, "made.tsv has no row %s", folder);
     return NULL;
+}
+
+static char *made_entry(const char *folder)
+{
+    char *entries = made_entries(folder);
+    entries[strcspn(entries, " ")] = 0;
+    return entries;
 }
 
 struct entry {
@@ -100,7 +119,7 @@ static void expect_same_entry(const char *golden_path, const char *made_path)
     EXPECT(memcmp(made.key, golden.key, made.key_bytes) == 0, "another key");
     EXPECT(memcmp(made.payload, "\177ELF\2\1\1\101\10", 9) == 0 &&
            memcmp(golden.payload, made.payload, 9) == 0);
-    EXPECT(memcmp(golden.payload + 18, made.payload + 18, 6) == 0, "machine and version");
+    EXPECT(memcmp(golden.payload + 16, made.payload + 16, 8) == 0, "type, machine and version");
     EXPECT(memcmp(golden.payload + 48, made.payload + 48, 3) == 0, "e_flags: architecture");
     fake_buffer_free(&golden.file);
     fake_buffer_free(&made.file);
@@ -149,10 +168,59 @@ static void golden_entries(void)
     }
 }
 
+/* Loaded natively, refused for another architecture; a second process finds every entry. */
+static void run_link(const struct golden_link *golden)
+{
+    struct check_link_request request = golden->request;
+    for (unsigned i = 0; i < 2 && golden->inputs[i]; i++) {
+        struct fake_buffer text = check_read(data_path("inputs", golden->inputs[i]));
+        request.inputs[request.input_count++] =
+            (struct check_input){.type = CU_JIT_INPUT_PTX, .bytes = text.data, .name = golden->inputs[i]};
+    }
+    for (int i = 0; i < 2; i++) {
+        struct check_link_answer answer = check_link(&request);
+        EXPECT(answer.complete == CUDA_SUCCESS, "%s: %d %s", golden->folder, answer.complete,
+               answer.error_log);
+        EXPECT(answer.load == (request.kernel ? CUDA_SUCCESS : CUDA_ERROR_NO_BINARY_FOR_GPU), "%s: %d",
+               golden->folder, answer.load);
+        EXPECT(!request.kernel || answer.function == CUDA_SUCCESS);
+        setenv("CUDA_DISABLE_PTX_JIT", "1", 1);
+    }
+    unsetenv("CUDA_DISABLE_PTX_JIT");
+    EXPECT(check_entries("cache") == request.input_count);
+    unsigned seen = 0;
+    for (char *entry = made_entries(golden->folder); *entry; entry += strlen(entry) + 1, seen++) {
+        struct fake_buffer made = {0};
+        entry[strcspn(entry, " ")] = 0;
+        fake_buffer_printf(&made, "cache/%s", entry);
+        expect_same_entry(data_path(golden->folder, entry), (char *)made.data);
+    }
+    EXPECT(seen == request.input_count);
+}
+
+static void golden_links(void)
+{
+    for (size_t i = 0; i < sizeof links / sizeof links[0]; i++) {
+        struct fake_buffer cache = {0};
+        fake_buffer_printf(&cache, "%s.cache", links[i].folder);
+        run_link(&links[i]);
+        EXPECT(rename("cache", (char *)cache.data) == 0);
+        /* And the entries that the real driver wrote link here. */
+        check_copy_tree(data_path(links[i].folder, ""), "cache");
+        run_link(&links[i]);
+        fake_buffer_add_text(&cache, ".real");
+        EXPECT(rename("cache", (char *)cache.data) == 0);
+        fake_buffer_free(&cache);
+    }
+}
+
 static bool is_covered(const char *name, size_t length)
 {
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
         if (strlen(cases[i].folder) == length && memcmp(cases[i].folder, name, length) == 0)
+            return true;
+    for (size_t i = 0; i < sizeof links / sizeof links[0]; i++)
+        if (strlen(links[i].folder) == length && memcmp(links[i].folder, name, length) == 0)
             return true;
     for (size_t i = 0; i < sizeof other_rows / sizeof other_rows[0]; i++)
         if (strncmp(name, other_rows[i], strlen(other_rows[i])) == 0)
@@ -270,6 +338,7 @@ static void golden_eviction(void)
 
 const struct check check_golden_tests[] = {
     {"golden: entry names, keys, headers and indexes are the real driver's", golden_entries},
+    {"golden: a link's entries are the real driver's, and the real driver's link", golden_links},
     {"golden: every row of made.tsv is tested or named as left out", golden_rows_are_all_covered},
     {"golden: a module of 200 kB, with options and for another architecture", golden_large_module},
     {"golden: 4 MB of initialised data make an entry of 4 MB", golden_four_megabytes},

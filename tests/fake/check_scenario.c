@@ -11,16 +11,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static void play(const char *text)
-{
-    char path[4096];
-    EXPECT(getcwd(path, sizeof path - 10) != NULL);
-    size_t length = strlen(path);
-    memcpy(path + length, "/scenario", 10);
-    check_write_text(path, text);
-    setenv("NVIDIA_FAKE_SCENARIO", path, 1);
-}
-
 struct facts {
     int count, version, major[3], minor[3];
     char name[3][64];
@@ -114,10 +104,10 @@ static void visible_devices(void)
 
 static void other_machine(void)
 {
-    play("# a machine\n"
-         "device sm_121 GB10 in a box GPU-00112233-4455-6677-8899-aabbccddeeff\n"
-         "device sm_75 T4\n"
-         "driver_version 13010\n");
+    check_play("# a machine\n"
+               "device sm_121 GB10 in a box GPU-00112233-4455-6677-8899-aabbccddeeff\n"
+               "device sm_75 T4\n"
+               "driver_version 13010\n");
     struct facts facts = devices();
     EXPECT(facts.count == 2 && facts.version == 13010);
     EXPECT(strcmp(facts.name[0], "GB10 in a box") == 0 && strcmp(facts.name[1], "T4") == 0);
@@ -142,7 +132,7 @@ static void expect_abort(const char *message)
 
 static void expect_stopped(const char *text, const char *message)
 {
-    play(text);
+    check_play(text);
     expect_abort(message);
 }
 
@@ -166,7 +156,7 @@ static void misspelt(void)
 
 static void crash(void)
 {
-    play("state counters\ncrash kernel=bad_* times=2\n");
+    check_play("state counters\ncrash kernel=bad_* times=2\n");
     char *bad = check_ptx("bad_one", ""), *good = check_ptx("good", "");
     EXPECT(check_load_text(good).load == CUDA_SUCCESS);
     EXPECT(check_load_text(bad).signal == SIGSEGV);
@@ -176,7 +166,7 @@ static void crash(void)
 
 static void crash_of_one_target(void)
 {
-    play("crash kernel=k target=sm_80\n");
+    check_play("crash kernel=k target=sm_80\n");
     struct check_request request = {.call = CALL_LIBRARY, .no_context = true, .image = check_ptx("k", "")};
     EXPECT(check_load(&request).load == CUDA_SUCCESS);
     request.options[0] = (struct check_option){CU_JIT_TARGET, 80};
@@ -186,7 +176,7 @@ static void crash_of_one_target(void)
 
 static void crash_prove(void)
 {
-    play("crash_prove kernel=k\n");
+    check_play("crash_prove kernel=k\n");
     char *text = check_ptx("k", "");
     check_expect_miss(text);
     setenv("CUDA_DISABLE_PTX_JIT", "1", 1);
@@ -202,7 +192,7 @@ static void load_and_wait(void *argument)
 
 static void hang(void)
 {
-    play("hang kernel=k\n");
+    check_play("hang kernel=k\n");
     int status = check_process(load_and_wait, check_ptx("k", ""));
     EXPECT(WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM);
     EXPECT(check_load_text(check_ptx("other", "")).load == CUDA_SUCCESS);
@@ -211,7 +201,7 @@ static void hang(void)
 static void kill_for_memory(void)
 {
     check_write_text("memory.events", "low 0\nhigh 3\noom 1\noom_kill 4\n");
-    play("kill kernel=k events=memory.events\n");
+    check_play("kill kernel=k events=memory.events\n");
     EXPECT(check_load_text(check_ptx("k", "")).signal == SIGKILL);
     struct fake_buffer events = check_read("memory.events");
     EXPECT(strcmp((char *)events.data, "low 0\nhigh 3\noom 1\noom_kill 5\n") == 0, "%s", (char *)events.data);
@@ -219,8 +209,8 @@ static void kill_for_memory(void)
 
 static void refuse(void)
 {
-    play("refuse kernel=k CUDA_ERROR_JIT_COMPILER_NOT_FOUND the helper library is not there\n"
-         "out_of_memory_jit kernel=big\n");
+    check_play("refuse kernel=k CUDA_ERROR_JIT_COMPILER_NOT_FOUND the helper library is not there\n"
+               "out_of_memory_jit kernel=big\n");
     struct check_answer answer = check_load_text(check_ptx("k", ""));
     EXPECT(answer.load == CUDA_ERROR_JIT_COMPILER_NOT_FOUND);
     EXPECT(strstr(answer.error_log, "the helper library is not there"), "%s", answer.error_log);
@@ -235,12 +225,12 @@ static void refuse(void)
 static void init_and_context_fail(void)
 {
     char *text = check_ptx("k", "");
-    play("init_fail CUDA_ERROR_SYSTEM_DRIVER_MISMATCH\n");
+    check_play("init_fail CUDA_ERROR_SYSTEM_DRIVER_MISMATCH\n");
     EXPECT(check_load_text(text).init == CUDA_ERROR_SYSTEM_DRIVER_MISMATCH);
-    play("state counters\ncontext_fail CUDA_ERROR_OUT_OF_MEMORY times 1\n");
+    check_play("state counters\ncontext_fail CUDA_ERROR_OUT_OF_MEMORY times 1\n");
     EXPECT(check_load_text(text).context == CUDA_ERROR_OUT_OF_MEMORY);
     EXPECT(check_load_text(text).context == CUDA_SUCCESS);
-    play("context_fail CUDA_ERROR_DEVICE_UNAVAILABLE\n");
+    check_play("context_fail CUDA_ERROR_DEVICE_UNAVAILABLE\n");
     EXPECT(check_load_text(text).context == CUDA_ERROR_DEVICE_UNAVAILABLE);
     EXPECT(
         check_load(&(struct check_request){.call = CALL_LIBRARY, .no_context = true, .image = text}).load ==
@@ -257,18 +247,19 @@ static double children_cpu_ms(void)
 
 static void times(void)
 {
-    play("compile_base_ms 50\ncompile_us_per_kb 0\nslow kernel=slow ms=1500\ninit_ms 0\ncontext_ms 0\n");
+    check_play(
+        "compile_base_ms 50\ncompile_us_per_kb 0\nslow kernel=slow ms=1500\ninit_ms 0\ncontext_ms 0\n");
     double before = children_cpu_ms();
     struct check_answer answer = check_load_text(check_ptx("k", ""));
     EXPECT(answer.wall_time_ms >= 50 && answer.wall_time_ms < 1500, "%f", (double)answer.wall_time_ms);
     EXPECT(children_cpu_ms() - before < 40, "it sleeps");
     answer = check_load_text(check_ptx("slow", ""));
     EXPECT(answer.wall_time_ms >= 1550, "%f", (double)answer.wall_time_ms);
-    play("compile_base_ms 50\nburn yes\ninit_ms 0\ncontext_ms 0\n");
+    check_play("compile_base_ms 50\nburn yes\ninit_ms 0\ncontext_ms 0\n");
     before = children_cpu_ms();
     answer = check_load_text(check_ptx("k", "burnt"));
     EXPECT(answer.wall_time_ms >= 50 && children_cpu_ms() - before >= 40, "it burns");
-    play("compile_base_ms 0\ncompile_us_per_kb 1000000\ninit_ms 0\ncontext_ms 0\n");
+    check_play("compile_base_ms 0\ncompile_us_per_kb 1000000\ninit_ms 0\ncontext_ms 0\n");
     answer = check_load_text(check_ptx("k", "by size"));
     EXPECT(answer.wall_time_ms >= 80, "about a hundred bytes at 1 ms each, not %f ms",
            (double)answer.wall_time_ms);
@@ -276,7 +267,7 @@ static void times(void)
 
 static void lose_store(void)
 {
-    play("state counters\nlose_store every=3\nlog events\n");
+    check_play("state counters\nlose_store every=3\nlog events\n");
     for (int i = 0; i < 6; i++) {
         char comment[2] = {(char)('0' + i), 0};
         check_expect_miss(check_ptx("k", comment));
@@ -297,7 +288,7 @@ static void bad_payload(void)
     for (size_t i = 0; i < 3; i++) {
         char scenario[80];
         snprintf(scenario, sizeof scenario, "bad_payload kernel=k arch=%s\n", kinds[i].kind);
-        play(scenario);
+        check_play(scenario);
         char *text = check_ptx("k", kinds[i].kind);
         check_expect_miss(text);
         EXPECT(check_load_text(text).load == kinds[i].result, "%s", kinds[i].kind);
@@ -315,12 +306,12 @@ static void other_drivers(void)
         char cache[] = "cache-0";
         cache[6] = (char)('0' + i);
         setenv("CUDA_CACHE_PATH", cache, 1);
-        play(scenarios[i]);
+        check_play(scenarios[i]);
         check_expect_miss(text);
         check_expect_hit(text);
         setenv("CUDA_DISABLE_PTX_JIT", "1", 1);
         check_expect_hit(text);
-        play("");
+        check_play("");
         EXPECT(check_load_text(text).load == CUDA_ERROR_JIT_COMPILATION_DISABLED, "%s", scenarios[i]);
         unsetenv("CUDA_DISABLE_PTX_JIT");
     }
@@ -330,7 +321,7 @@ static void other_drivers(void)
 
 static void ignores_disable_jit(void)
 {
-    play("ignore_disable_jit yes\n");
+    check_play("ignore_disable_jit yes\n");
     setenv("CUDA_DISABLE_PTX_JIT", "1", 1);
     EXPECT(check_load_text(check_ptx("k", "")).load == CUDA_SUCCESS);
 }
@@ -341,15 +332,15 @@ static void header_only_index(void)
     check_expect_miss(text);
     check_write_index("cache", 65, 0, 0, NULL, 0);
     check_expect_hit(text);
-    play("header_only_index deletes\n");
+    check_play("header_only_index deletes\n");
     check_expect_miss(text);
     EXPECT(check_entries("cache") == 1);
 }
 
 static void payload_and_architectures(void)
 {
-    play("payload kernel=k bytes=1000000\nmemory kernel=k mb=8\ndisabled_architectures sm_100 "
-         "sm_103\nptx_version 8.8\n");
+    check_play("payload kernel=k bytes=1000000\nmemory kernel=k mb=8\ndisabled_architectures sm_100 "
+               "sm_103\nptx_version 8.8\n");
     check_expect_miss(check_ptx("k", ""));
     EXPECT(check_index("cache").bytes[0] > 1000000);
     struct check_answer answer = check_load(&(struct check_request){
@@ -361,30 +352,18 @@ static void payload_and_architectures(void)
            answer.error_log);
 }
 
-static unsigned count_lines(const char *path, const char *start)
-{
-    struct fake_buffer file = check_read(path);
-    unsigned count = 0;
-    for (const char *line = (char *)file.data; *line;) {
-        size_t length = strcspn(line, "\n");
-        count += strncmp(line, start, strlen(start)) == 0;
-        line += length + (line[length] == '\n');
-    }
-    fake_buffer_free(&file);
-    return count;
-}
-
 static void log_of_events(void)
 {
-    play("log events\n");
+    check_play("log events\n");
     char *text = check_ptx("k", "");
     check_expect_miss(text);
     check_expect_hit(text);
     setenv("CUDA_DISABLE_PTX_JIT", "1", 1);
     check_load_text(check_ptx("other", ""));
-    EXPECT(count_lines("events", "init pid=") == 3 && count_lines("events", "context pid=") == 3);
-    EXPECT(count_lines("events", "compile pid=") == 1 && count_lines("events", "store pid=") == 1);
-    EXPECT(count_lines("events", "hit pid=") == 1 && count_lines("events", "disabled pid=") == 1);
+    EXPECT(check_count_lines("events", "init pid=") == 3 && check_count_lines("events", "context pid=") == 3);
+    EXPECT(check_count_lines("events", "compile pid=") == 1 &&
+           check_count_lines("events", "store pid=") == 1);
+    EXPECT(check_count_lines("events", "hit pid=") == 1 && check_count_lines("events", "disabled pid=") == 1);
     EXPECT(strstr((char *)check_read("events").data, " kept\n"));
 }
 
@@ -416,7 +395,7 @@ static void no_library_load(void)
     struct lookup built_without = {FAKE_NO_LIBRARY_PATH, false};
     EXPECT(check_process(look_up_library_call, &with) == 0);
     EXPECT(check_process(look_up_library_call, &built_without) == 0);
-    play("no_library_load yes\n");
+    check_play("no_library_load yes\n");
     EXPECT(check_process(look_up_library_call, &without) == 0);
 }
 
@@ -432,7 +411,7 @@ static void not_emulated(void)
 static void crowd(void)
 {
     pid_t children[12];
-    play("compile_base_ms 1\ninit_ms 0\ncontext_ms 0\n");
+    check_play("compile_base_ms 1\ninit_ms 0\ncontext_ms 0\n");
     for (int i = 0; i < 12; i++) {
         children[i] = fork();
         EXPECT(children[i] >= 0);

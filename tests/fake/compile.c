@@ -27,11 +27,27 @@ static CUresult refuse(struct fake_options *options, CUresult result, const char
     return result;
 }
 
-/* What the compiler itself has against this text for this architecture. */
-static CUresult object(const struct fake_ptx *ptx, unsigned arch, struct fake_options *options)
+static CUresult refuse_undefined(const struct fake_ptx *ptx, struct fake_options *options)
 {
+    struct fake_buffer text = {0};
+    fake_buffer_printf(&text,
+                       "ptxas fatal   : Unresolved extern function '%s'\n"
+                       "ptxas fatal   : Ptx assembly aborted due to errors",
+                       ptx->undefined_functions.names[0]);
+    CUresult result = refuse(options, CUDA_ERROR_INVALID_PTX, (char *)text.data);
+    fake_buffer_free(&text);
+    return result;
+}
+
+/* What the compiler itself has against this text for this architecture. */
+static CUresult object(const struct fake_compilation *compilation, const struct fake_ptx *ptx,
+                       struct fake_options *options)
+{
+    unsigned arch = compilation->arch;
     if (ptx->refusal != CUDA_SUCCESS)
         return refuse(options, ptx->refusal, ptx->refusal_text);
+    if (ptx->undefined_functions.count && !compilation->relocatable)
+        return refuse_undefined(ptx, options);
     const char *objection = fake_arch_objection(ptx->target, arch);
     if (!objection)
         return CUDA_SUCCESS;
@@ -80,7 +96,7 @@ static void spoil(const struct fake_rule *rule, const struct fake_ptx *ptx,
     uint64_t seed = fake_fnv(compilation->key->data, compilation->key->length);
     switch (rule->payload) {
     case FAKE_PAYLOAD_ARCH:
-        fake_cubin_write(ptx, rule->payload_arch, seed, 0, stored);
+        fake_cubin_write(ptx, rule->payload_arch, compilation->relocatable, seed, 0, stored);
         break;
     case FAKE_PAYLOAD_CUT:
         fake_buffer_add(stored, good->data, good->length - 100);
@@ -104,14 +120,14 @@ static CUresult compile_read(const struct fake_compilation *compilation, const s
     const struct fake_rule *rule = fake_scenario_rule(FAKE_ACT_REFUSE, ptx, arch);
     if (rule)
         return refuse(options, rule->result, rule->text);
-    CUresult result = object(ptx, arch, options);
+    CUresult result = object(compilation, ptx, options);
     if (result != CUDA_SUCCESS)
         return result;
     take_time(compilation, ptx);
     report(ptx, arch, options);
     rule = fake_scenario_rule(FAKE_ACT_PAYLOAD, ptx, arch);
     uint64_t seed = fake_fnv(compilation->key->data, compilation->key->length);
-    fake_cubin_write(ptx, arch, seed, rule ? (size_t)rule->number : 0, ret_payload);
+    fake_cubin_write(ptx, arch, compilation->relocatable, seed, rule ? (size_t)rule->number : 0, ret_payload);
     *ret_stored = (struct fake_buffer){0};
     rule = fake_scenario_rule(FAKE_ACT_BAD_PAYLOAD, ptx, arch);
     if (rule)

@@ -11,6 +11,7 @@ struct fake_compilation {
     const char *text; /* PTX without its NUL */
     size_t bytes;
     unsigned arch;
+    bool relocatable; /* for the linker */
     const struct fake_buffer *key;
 };
 

@@ -8,22 +8,32 @@
 #include "ptx.h"
 
 /* A cubin for `arch` with one .text section a kernel, its bytes determined by `seed`. Kernel code is half as
-   long as its text, as the real one's roughly is, and together at least `least_bytes`. */
-void fake_cubin_write(const struct fake_ptx *ptx, unsigned arch, uint64_t seed, size_t least_bytes,
-                      struct fake_buffer *ret_cubin);
+   long as its text, as the real one's roughly is, and together at least `least_bytes`. A relocatable one has
+   the device functions too, and undefined symbols for what it lacks. */
+void fake_cubin_write(const struct fake_ptx *ptx, unsigned arch, bool relocatable, uint64_t seed,
+                      size_t least_bytes, struct fake_buffer *ret_cubin);
+
+/* In `st_other`: a kernel, not a device function. */
+enum { FAKE_CUBIN_ENTRY = 0x10 };
 
 struct fake_cubin_symbol {
     char *name;
     uint64_t bytes;
+    bool weak; /* or local: a link may have several */
 };
 
-/* What a cubin offers. Free with fake_cubin_free. */
+struct fake_cubin_symbols {
+    struct fake_cubin_symbol *list;
+    size_t count;
+};
+
+/* What a cubin offers, and what it lacks. Free with fake_cubin_free. */
 struct fake_cubin {
     unsigned arch;
-    struct fake_cubin_symbol *kernels;
-    size_t kernel_count;
-    struct fake_cubin_symbol *variables;
-    size_t variable_count;
+    struct fake_cubin_symbols kernels;
+    struct fake_cubin_symbols functions; /* of the device */
+    struct fake_cubin_symbols variables;
+    struct fake_cubin_symbols undefined;
 };
 
 /* Bytes an ELF image says it has: for images handed over without a length. */

@@ -56,10 +56,11 @@ static bool is_whole(const struct view *view)
     return true;
 }
 
-static void add(struct fake_cubin_symbol **list, size_t *count, const char *name, uint64_t bytes)
+static void add(struct fake_cubin_symbols *symbols, const char *name, uint64_t bytes, bool weak)
 {
-    *list = fake_reallocate(*list, (*count + 1) * sizeof **list);
-    (*list)[(*count)++] = (struct fake_cubin_symbol){fake_copy_text(name, strlen(name)), bytes};
+    symbols->list = fake_reallocate(symbols->list, (symbols->count + 1) * sizeof *symbols->list);
+    symbols->list[symbols->count++] =
+        (struct fake_cubin_symbol){fake_copy_text(name, strlen(name)), bytes, weak};
 }
 
 /* The text at `offset` of a string table section; NULL where it is not ended inside it. */
@@ -74,14 +75,29 @@ static const char *text_at(const struct view *view, size_t table, uint64_t offse
     return memchr(text, 0, section.sh_size - offset) ? (const char *)text : NULL;
 }
 
+static void read_symbol(const Elf64_Sym *symbol, const char *name, struct fake_cubin *cubin)
+{
+    unsigned type = ELF64_ST_TYPE(symbol->st_info), bind = ELF64_ST_BIND(symbol->st_info);
+    bool weak = bind != STB_GLOBAL;
+    if (symbol->st_shndx == SHN_UNDEF) {
+        if (bind == STB_GLOBAL)
+            add(&cubin->undefined, name, 0, false);
+    } else if (type == STT_OBJECT) {
+        add(&cubin->variables, name, symbol->st_size, weak);
+    } else if (type == STT_FUNC) {
+        add(symbol->st_other & FAKE_CUBIN_ENTRY ? &cubin->kernels : &cubin->functions, name, symbol->st_size,
+            weak);
+    }
+}
+
 static void read_symbols(const struct view *view, const Elf64_Shdr *table, struct fake_cubin *cubin)
 {
     for (uint64_t at = 0; at + sizeof(Elf64_Sym) <= table->sh_size; at += sizeof(Elf64_Sym)) {
         Elf64_Sym symbol;
         memcpy(&symbol, view->bytes + table->sh_offset + at, sizeof symbol);
         const char *name = text_at(view, table->sh_link, symbol.st_name);
-        if (name && *name && ELF64_ST_TYPE(symbol.st_info) == STT_OBJECT)
-            add(&cubin->variables, &cubin->variable_count, name, symbol.st_size);
+        if (name && *name)
+            read_symbol(&symbol, name, cubin);
     }
 }
 
@@ -98,9 +114,6 @@ bool fake_cubin_read(const unsigned char *bytes, size_t length, struct fake_cubi
                                                        : view.header.e_flags & 0xffu;
     for (size_t i = 0; i < view.header.e_shnum; i++) {
         Elf64_Shdr section = section_at(&view, i);
-        const char *name = text_at(&view, view.header.e_shstrndx, section.sh_name);
-        if (name && strncmp(name, ".text.", 6) == 0)
-            add(&cubin.kernels, &cubin.kernel_count, name + 6, section.sh_size);
         if (section.sh_type == SHT_SYMTAB)
             read_symbols(&view, &section, &cubin);
     }
@@ -108,16 +121,18 @@ bool fake_cubin_read(const unsigned char *bytes, size_t length, struct fake_cubi
     return true;
 }
 
-static void free_symbols(struct fake_cubin_symbol *symbols, size_t count)
+static void free_symbols(struct fake_cubin_symbols *symbols)
 {
-    for (size_t i = 0; i < count; i++)
-        free(symbols[i].name);
-    free(symbols);
+    for (size_t i = 0; i < symbols->count; i++)
+        free(symbols->list[i].name);
+    free(symbols->list);
 }
 
 void fake_cubin_free(struct fake_cubin *cubin)
 {
-    free_symbols(cubin->kernels, cubin->kernel_count);
-    free_symbols(cubin->variables, cubin->variable_count);
+    free_symbols(&cubin->kernels);
+    free_symbols(&cubin->functions);
+    free_symbols(&cubin->variables);
+    free_symbols(&cubin->undefined);
     *cubin = (struct fake_cubin){0};
 }

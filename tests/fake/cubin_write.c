@@ -3,6 +3,7 @@
 #include "cubin.h"
 
 #include <elf.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,14 +42,18 @@ static Elf64_Shdr *add_section(struct writer *writer, const char *prefix, const 
     return section;
 }
 
-static void add_symbol(struct writer *writer, const char *name, unsigned char type, uint64_t value,
-                       uint64_t bytes)
+enum place { IN_LAST_SECTION, NOWHERE };
+
+static void add_symbol(struct writer *writer, const char *name, unsigned char type, enum fake_linkage linkage,
+                       enum place place, uint64_t value, uint64_t bytes)
 {
+    unsigned char bind = linkage == FAKE_LINKAGE_WEAK ? STB_WEAK : STB_GLOBAL;
     Elf64_Sym symbol = {.st_name = add_name(&writer->names, "", name),
-                        .st_info = (unsigned char)ELF64_ST_INFO(STB_GLOBAL, type),
-                        .st_shndx = (uint16_t)(writer->section_count - 1),
+                        .st_info = (unsigned char)ELF64_ST_INFO(bind, type),
                         .st_value = value,
                         .st_size = bytes};
+    if (place == IN_LAST_SECTION)
+        symbol.st_shndx = (uint16_t)(writer->section_count - 1);
     fake_buffer_add(&writer->symbols, &symbol, sizeof symbol);
 }
 
@@ -60,37 +65,60 @@ static void add_noise(struct fake_buffer *out, uint64_t seed, size_t length)
     }
 }
 
+static void add_code(struct writer *writer, const struct fake_ptx_function *function, unsigned char other,
+                     uint64_t seed, size_t least_bytes)
+{
+    size_t bytes = function->body_bytes / 2;
+    if (bytes < least_bytes)
+        bytes = least_bytes;
+    bytes = (bytes + 128) / 128 * 128; /* instructions come in such blocks */
+    Elf64_Shdr *text =
+        add_section(writer, ".text.", function->name, SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, 128);
+    text->sh_size = bytes;
+    text->sh_link = 3;
+    add_noise(writer->out, seed, bytes);
+    if (!other && function->linkage == FAKE_LINKAGE_LOCAL)
+        return; /* nobody outside may name it */
+    add_symbol(writer, function->name, STT_FUNC, function->linkage, IN_LAST_SECTION, 0, bytes);
+    writer->symbols.data[writer->symbols.length - sizeof(Elf64_Sym) + offsetof(Elf64_Sym, st_other)] = other;
+}
+
 static void add_kernels(struct writer *writer, const struct fake_ptx *ptx, uint64_t seed, size_t least_bytes)
 {
     size_t least_each = ptx->kernel_count ? least_bytes / ptx->kernel_count + 1 : 0;
-    for (size_t i = 0; i < ptx->kernel_count; i++) {
-        const struct fake_ptx_kernel *kernel = &ptx->kernels[i];
-        size_t bytes = kernel->body_bytes / 2;
-        if (bytes < least_each)
-            bytes = least_each;
-        bytes = (bytes + 128) / 128 * 128; /* instructions come in such blocks */
-        Elf64_Shdr *text =
-            add_section(writer, ".text.", kernel->name, SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, 128);
-        text->sh_size = bytes;
-        text->sh_link = 3;
-        add_noise(writer->out, seed + i, bytes);
-        add_symbol(writer, kernel->name, STT_FUNC, 0, bytes);
-    }
+    for (size_t i = 0; i < ptx->kernel_count; i++)
+        add_code(writer, &ptx->kernels[i], FAKE_CUBIN_ENTRY, seed + i, least_each);
 }
 
-static void add_variables(struct writer *writer, const struct fake_ptx *ptx, bool initialised)
+static void add_functions(struct writer *writer, const struct fake_ptx *ptx, uint64_t seed)
+{
+    for (size_t i = 0; i < ptx->function_count; i++)
+        add_code(writer, &ptx->functions[i], 0, seed + ptx->kernel_count + i, 0);
+}
+
+static void add_undefined(struct writer *writer, const struct fake_names *names, unsigned char type)
+{
+    for (size_t i = 0; i < names->count; i++)
+        add_symbol(writer, names->names[i], type, FAKE_LINKAGE_EXTERN, NOWHERE, 0, 0);
+}
+
+/* In a relocatable cubin extern variables have no place, and local ones no name. */
+static void add_variables(struct writer *writer, const struct fake_ptx *ptx, bool relocatable,
+                          bool initialised)
 {
     Elf64_Shdr *section = NULL;
     for (size_t i = 0; i < ptx->variable_count; i++) {
         const struct fake_ptx_variable *variable = &ptx->variables[i];
-        if (variable->initialised != initialised)
+        if (variable->initialised != initialised || (relocatable && variable->linkage == FAKE_LINKAGE_EXTERN))
             continue;
         if (!section)
             section =
                 initialised
                     ? add_section(writer, "", ".nv.global.init", SHT_PROGBITS, SHF_ALLOC | SHF_WRITE, 256)
                     : add_section(writer, "", ".nv.global", SHT_NOBITS, SHF_ALLOC | SHF_WRITE, 256);
-        add_symbol(writer, variable->name, STT_OBJECT, section->sh_size, variable->bytes);
+        if (!relocatable || variable->linkage != FAKE_LINKAGE_LOCAL)
+            add_symbol(writer, variable->name, STT_OBJECT, variable->linkage, IN_LAST_SECTION,
+                       section->sh_size, variable->bytes);
         section->sh_size += variable->bytes;
         if (initialised)
             fake_buffer_fill(writer->out, 0, variable->bytes);
@@ -142,18 +170,18 @@ static uint64_t add_segments(struct writer *writer)
     return offset;
 }
 
-void fake_cubin_write(const struct fake_ptx *ptx, unsigned arch, uint64_t seed, size_t least_bytes,
-                      struct fake_buffer *ret_cubin)
+void fake_cubin_write(const struct fake_ptx *ptx, unsigned arch, bool relocatable, uint64_t seed,
+                      size_t least_bytes, struct fake_buffer *ret_cubin)
 {
     struct fake_buffer out = {0};
     struct writer writer = {.out = &out};
-    Elf64_Ehdr header = {.e_type = ET_EXEC,
+    Elf64_Ehdr header = {.e_type = relocatable ? ET_REL : ET_EXEC,
                          .e_machine = MACHINE_CUDA,
                          .e_version = 1,
                          .e_flags = 0x06000000u | arch << 8 | (arch >= 100 ? 2u : 4u),
                          .e_ehsize = sizeof(Elf64_Ehdr),
-                         .e_phentsize = sizeof(Elf64_Phdr),
-                         .e_phnum = 2,
+                         .e_phentsize = relocatable ? 0 : sizeof(Elf64_Phdr),
+                         .e_phnum = relocatable ? 0 : 2,
                          .e_shentsize = sizeof(Elf64_Shdr),
                          .e_shstrndx = 1};
     memcpy(header.e_ident, ELFMAG, SELFMAG);
@@ -175,8 +203,13 @@ void fake_cubin_write(const struct fake_ptx *ptx, unsigned arch, uint64_t seed, 
     symbols->sh_entsize = sizeof(Elf64_Sym);
     add_note(&writer, seed);
     add_kernels(&writer, ptx, seed, least_bytes);
-    add_variables(&writer, ptx, true);
-    add_variables(&writer, ptx, false);
+    add_variables(&writer, ptx, relocatable, true);
+    add_variables(&writer, ptx, relocatable, false);
+    if (relocatable) {
+        add_functions(&writer, ptx, seed);
+        add_undefined(&writer, &ptx->undefined_functions, STT_FUNC);
+        add_undefined(&writer, &ptx->undefined_variables, STT_OBJECT);
+    }
     end_table(&writer, 1, &writer.section_names, 1);
     end_table(&writer, 2, &writer.names, 1);
     end_table(&writer, 3, &writer.symbols, 8);
@@ -185,7 +218,8 @@ void fake_cubin_write(const struct fake_ptx *ptx, unsigned arch, uint64_t seed, 
     header.e_shoff = out.length;
     header.e_shnum = (uint16_t)writer.section_count;
     fake_buffer_add(&out, writer.sections, writer.section_count * sizeof *writer.sections);
-    header.e_phoff = add_segments(&writer);
+    if (!relocatable)
+        header.e_phoff = add_segments(&writer);
     memcpy(out.data, &header, sizeof header);
     fake_buffer_free(&writer.section_names);
     fake_buffer_free(&writer.names);

@@ -2,10 +2,8 @@
 /* One load of an image: recognised, looked up, compiled, stored, loaded into the device. */
 #include "load.h"
 
-#include "cache.h"
-#include "compile.h"
-#include "errors.h"
 #include "key.h"
+#include "obtain.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -24,54 +22,7 @@ enum fake_image fake_image_kind(const void *image)
     return first < 0x80 && (isprint(first) || isspace(first)) ? FAKE_IMAGE_PTX : FAKE_IMAGE_NONE;
 }
 
-struct request {
-    struct fake_driver *driver;
-    const char *call;
-    struct fake_context *context;
-    struct fake_options *options;
-    struct fake_compilation compilation;
-    double wall_time_ms;
-};
-
-static void log_event(const struct request *request, const char *word, const char *more)
-{
-    const struct fake_buffer *key = request->compilation.key;
-    fake_scenario_log(word, "call=%s context=%s arch=sm_%u entry=%016llx %s", request->call,
-                      request->context ? "yes" : "no", request->compilation.arch,
-                      (unsigned long long)fake_fnv(key->data, key->length), more);
-}
-
-/* Machine code for the request's key, out of the cache or out of the compiler. */
-static CUresult obtain(struct request *request, struct fake_buffer *ret_payload)
-{
-    const struct fake_settings *settings = &request->driver->settings;
-    struct fake_compilation *compilation = &request->compilation;
-    bool disabled = settings->disable_jit && !fake_scenario()->ignore_disable_jit;
-    if (settings->disable_jit)
-        fake_compile_prove_crash(compilation);
-    if (!settings->force_jit && fake_cache_look_up(settings, compilation->key, ret_payload)) {
-        log_event(request, "hit", "");
-        return CUDA_SUCCESS;
-    }
-    if (disabled) {
-        log_event(request, "disabled", "");
-        return CUDA_ERROR_JIT_COMPILATION_DISABLED;
-    }
-    log_event(request, "compile", "");
-    struct fake_buffer stored;
-    double start = fake_now_ms();
-    CUresult result = fake_compile(compilation, request->options, ret_payload, &stored);
-    if (result != CUDA_SUCCESS) {
-        log_event(request, "refused", fake_error_name(result));
-        return result;
-    }
-    request->wall_time_ms = fake_now_ms() - start;
-    log_event(request, "store", fake_cache_store(settings, compilation->key, &stored));
-    fake_buffer_free(&stored);
-    return CUDA_SUCCESS;
-}
-
-static CUresult load_ptx(struct request *request, struct fake_module **ret_module)
+static CUresult load_ptx(struct fake_request *request, struct fake_module **ret_module)
 {
     const struct fake_device *device =
         request->context ? &request->context->device : &request->driver->contexts[0].device;
@@ -83,7 +34,7 @@ static CUresult load_ptx(struct request *request, struct fake_module **ret_modul
     fake_key_make(fake_scenario(), compilation->arch, compilation->text, compilation->bytes,
                   fake_buffer_text(&option_text), &key);
     compilation->key = &key;
-    CUresult result = obtain(request, &payload);
+    CUresult result = fake_obtain(request, &payload);
     if (result == CUDA_SUCCESS) {
         /* Another architecture's code fails here, whether asked for by CU_JIT_TARGET or wrong in the entry.
          */
@@ -104,7 +55,7 @@ CUresult fake_load(struct fake_driver *driver, const char *call, const void *ima
                    struct fake_context *context, struct fake_options *options, double *ret_wall_time_ms,
                    struct fake_module **ret_module)
 {
-    struct request request = {.driver = driver, .call = call, .context = context, .options = options};
+    struct fake_request request = {.driver = driver, .call = call, .context = context, .options = options};
     struct fake_module *module = NULL;
     CUresult result = CUDA_ERROR_INVALID_IMAGE;
     fake_driver_lock();

@@ -19,15 +19,15 @@ CUresult fake_module_create(const unsigned char *bytes, size_t length, unsigned 
     }
     struct fake_module *module = fake_allocate(sizeof *module);
     module->mark = MODULE_MARK;
-    module->kernels = fake_allocate(cubin.kernel_count * sizeof *module->kernels);
-    module->variables = fake_allocate(cubin.variable_count * sizeof *module->variables);
-    for (size_t i = 0; i < cubin.kernel_count; i++) {
-        const char *name = cubin.kernels[i].name;
+    module->kernels = fake_allocate(cubin.kernels.count * sizeof *module->kernels);
+    module->variables = fake_allocate(cubin.variables.count * sizeof *module->variables);
+    for (size_t i = 0; i < cubin.kernels.count; i++) {
+        const char *name = cubin.kernels.list[i].name;
         module->kernels[module->kernel_count++] =
             (struct fake_kernel){fake_copy_text(name, strlen(name)), module};
     }
-    for (size_t i = 0; i < cubin.variable_count; i++) {
-        const struct fake_cubin_symbol *symbol = &cubin.variables[i];
+    for (size_t i = 0; i < cubin.variables.count; i++) {
+        const struct fake_cubin_symbol *symbol = &cubin.variables.list[i];
         module->variables[module->variable_count++] = (struct fake_variable){
             .name = fake_copy_text(symbol->name, strlen(symbol->name)), .bytes = symbol->bytes};
     }

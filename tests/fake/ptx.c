@@ -116,17 +116,18 @@ static void read_target(struct fake_ptx_reader *reader)
     }
 }
 
-static void add_kernel(struct fake_ptx_reader *reader, struct fake_token name, size_t body_bytes)
+static void add_function(struct fake_ptx_function **list, size_t *count, struct fake_token name,
+                         size_t body_bytes, enum fake_linkage linkage)
 {
-    struct fake_ptx *ptx = reader->ptx;
-    ptx->kernels = fake_reallocate(ptx->kernels, (ptx->kernel_count + 1) * sizeof *ptx->kernels);
-    ptx->kernels[ptx->kernel_count++] =
-        (struct fake_ptx_kernel){fake_copy_text(name.start, name.length), body_bytes};
+    *list = fake_reallocate(*list, (*count + 1) * sizeof **list);
+    (*list)[(*count)++] =
+        (struct fake_ptx_function){fake_copy_text(name.start, name.length), body_bytes, linkage};
 }
 
 /* Behind .entry or .func. */
-static void read_function(struct fake_ptx_reader *reader, bool entry)
+static void read_function(struct fake_ptx_reader *reader, bool entry, enum fake_linkage linkage)
 {
+    struct fake_ptx *ptx = reader->ptx;
     struct fake_token name = {0};
     for (;;) {
         struct fake_token token = fake_lexer_next(&reader->lexer);
@@ -155,8 +156,11 @@ static void read_function(struct fake_ptx_reader *reader, bool entry)
             fake_names_add(&reader->defined, name.start, name.length);
             const char *start = reader->lexer.next;
             fake_ptx_read_body(reader);
+            size_t body_bytes = (size_t)(reader->lexer.next - start);
             if (entry)
-                add_kernel(reader, name, (size_t)(reader->lexer.next - start));
+                add_function(&ptx->kernels, &ptx->kernel_count, name, body_bytes, linkage);
+            else
+                add_function(&ptx->functions, &ptx->function_count, name, body_bytes, linkage);
             return;
         } else if (!name.length && fake_token_is_name(token)) {
             name = token;
@@ -196,6 +200,7 @@ static uint64_t count_initialisers(struct fake_ptx_reader *reader)
 
 struct declaration {
     bool kept; /* .global and .const have a place in the cubin */
+    enum fake_linkage linkage;
     struct fake_token name;
     uint64_t element;
     uint64_t lanes;
@@ -209,9 +214,12 @@ static void end_variable(struct fake_ptx_reader *reader, struct declaration *dec
     struct fake_ptx *ptx = reader->ptx;
     if (declaration->kept && declaration->name.length) {
         ptx->variables = fake_reallocate(ptx->variables, (ptx->variable_count + 1) * sizeof *ptx->variables);
-        ptx->variables[ptx->variable_count++] = (struct fake_ptx_variable){
-            fake_copy_text(declaration->name.start, declaration->name.length),
-            declaration->element * declaration->lanes * declaration->count, declaration->initialised};
+        ptx->variables[ptx->variable_count++] =
+            (struct fake_ptx_variable){fake_copy_text(declaration->name.start, declaration->name.length),
+                                       declaration->element * declaration->lanes * declaration->count,
+                                       declaration->initialised, declaration->linkage};
+        if (declaration->linkage == FAKE_LINKAGE_EXTERN)
+            fake_names_add(&reader->declared, declaration->name.start, declaration->name.length);
     }
     declaration->name = (struct fake_token){0};
     declaration->count = 1;
@@ -232,17 +240,32 @@ static void read_dimension(struct fake_ptx_reader *reader, struct declaration *d
     fake_ptx_skip_group(reader, "[", "]");
 }
 
+static bool is_linkage(struct fake_token token, enum fake_linkage *linkage)
+{
+    if (fake_token_is(token, ".visible"))
+        *linkage = FAKE_LINKAGE_VISIBLE;
+    else if (fake_token_is(token, ".weak") || fake_token_is(token, ".common"))
+        *linkage = FAKE_LINKAGE_WEAK;
+    else if (fake_token_is(token, ".extern"))
+        *linkage = FAKE_LINKAGE_EXTERN;
+    else
+        return false;
+    return true;
+}
+
 /* Any directive at module level that is not handled by name: a function or a variable. */
 static void read_declaration(struct fake_ptx_reader *reader, struct fake_token token)
 {
     struct declaration declaration = {.lanes = 1, .count = 1};
     for (; token.length; token = fake_lexer_next(&reader->lexer)) {
         if (fake_token_is(token, ".entry") || fake_token_is(token, ".func")) {
-            read_function(reader, fake_token_is(token, ".entry"));
+            read_function(reader, fake_token_is(token, ".entry"), declaration.linkage);
             return;
         }
         if (fake_token_is(token, ".global") || fake_token_is(token, ".const"))
             declaration.kept = true;
+        else if (is_linkage(token, &declaration.linkage))
+            continue;
         else if (fake_token_is(token, ".align"))
             fake_lexer_next(&reader->lexer);
         else if (fake_token_is(token, ".attribute"))
@@ -347,14 +370,21 @@ static void check_bytes(struct fake_ptx_reader *reader, const char *text, size_t
     }
 }
 
-static void check_calls(struct fake_ptx_reader *reader)
+static void collect_undefined(struct fake_ptx_reader *reader)
 {
-    for (size_t i = 0; i < reader->called.count; i++) {
-        const char *name = reader->called.names[i];
-        if (!fake_names_have(&reader->defined, name, strlen(name)) &&
-            fake_names_have(&reader->declared, name, strlen(name)) && !fake_ptx_supplies_function(name))
-            fake_ptx_refuse(reader, CUDA_ERROR_INVALID_PTX, "ptxas fatal   : Unresolved extern function '%s'",
-                            name);
+    struct fake_ptx *ptx = reader->ptx;
+    for (size_t i = 0; i < reader->used.count; i++) {
+        const char *name = reader->used.names[i];
+        size_t length = strlen(name);
+        bool variable = false, defined = fake_names_have(&reader->defined, name, length);
+        for (size_t v = 0; v < ptx->variable_count; v++) {
+            if (strcmp(ptx->variables[v].name, name) != 0)
+                continue;
+            variable = true;
+            defined = defined || ptx->variables[v].linkage != FAKE_LINKAGE_EXTERN;
+        }
+        if (!defined && !fake_ptx_supplies_function(name))
+            fake_names_add(variable ? &ptx->undefined_variables : &ptx->undefined_functions, name, length);
     }
 }
 
@@ -372,20 +402,25 @@ void fake_ptx_read(const char *text, size_t length, unsigned newest_isa, struct 
             "ptxas application ptx input, line %u; fatal   : Parsing error near '': unexpected EOF while "
             "scanning",
             reader.lexer.line);
-    check_calls(&reader);
+    collect_undefined(&reader);
     fake_names_free(&reader.declared);
     fake_names_free(&reader.defined);
-    fake_names_free(&reader.called);
+    fake_names_free(&reader.used);
 }
 
 void fake_ptx_free(struct fake_ptx *ptx)
 {
     for (size_t i = 0; i < ptx->kernel_count; i++)
         free(ptx->kernels[i].name);
+    for (size_t i = 0; i < ptx->function_count; i++)
+        free(ptx->functions[i].name);
     for (size_t i = 0; i < ptx->variable_count; i++)
         free(ptx->variables[i].name);
     free(ptx->kernels);
+    free(ptx->functions);
     free(ptx->variables);
+    fake_names_free(&ptx->undefined_functions);
+    fake_names_free(&ptx->undefined_variables);
     free(ptx->target_text);
     free(ptx->refusal_text);
     *ptx = (struct fake_ptx){0};

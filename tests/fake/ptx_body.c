@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads function bodies: only which instructions there are, and what is called. */
+/* Reads function bodies: only which instructions there are, and which declared names they use. */
 #include "ptx_reader.h"
 
 #include <string.h>
@@ -23,23 +23,10 @@ static enum end skip_statement(struct fake_ptx_reader *reader)
         } else if (fake_token_is(token, "}")) {
             fake_ptx_refuse_syntax(reader, token); /* a semicolon is missing */
             return END_BLOCK;
+        } else if (fake_names_have(&reader->declared, token.start, token.length)) {
+            fake_names_add(&reader->used, token.start, token.length);
         }
     }
-}
-
-/* Behind the word call: `(result), name, (arguments)`, or just `name`. */
-static void note_callee(struct fake_ptx_reader *reader)
-{
-    struct fake_token token = fake_lexer_peek(&reader->lexer);
-    if (fake_token_is(token, "(")) {
-        fake_lexer_next(&reader->lexer);
-        if (!fake_ptx_skip_group(reader, "(", ")"))
-            return;
-        fake_lexer_next(&reader->lexer); /* the comma */
-        token = fake_lexer_peek(&reader->lexer);
-    }
-    if (fake_token_is_name(token) && token.start[0] != '%')
-        fake_names_add(&reader->called, token.start, token.length);
 }
 
 static enum end read_instruction(struct fake_ptx_reader *reader, struct fake_token token)
@@ -51,8 +38,6 @@ static enum end read_instruction(struct fake_ptx_reader *reader, struct fake_tok
             reader, CUDA_ERROR_INVALID_PTX,
             "ptxas application ptx input, line %u; error   : Not a name of any known instruction: '%.*s'",
             token.line, (int)(length < 80 ? length : 80), token.start);
-    else if (length == 4 && memcmp(token.start, "call", 4) == 0)
-        note_callee(reader);
     return skip_statement(reader);
 }
 

@@ -12,10 +12,10 @@ struct fake_ptx_reader {
     struct fake_lexer lexer;
     struct fake_ptx *ptx;
     unsigned newest_isa;
-    unsigned isa; /* 0 until .version was read */
-    struct fake_names declared;
+    unsigned isa;               /* 0 until .version was read */
+    struct fake_names declared; /* functions, and extern variables */
     struct fake_names defined;
-    struct fake_names called;
+    struct fake_names used; /* declared names that stand in a body */
 };
 
 /* Keeps the first complaint only. */
@@ -26,7 +26,8 @@ void fake_ptx_refuse_syntax(struct fake_ptx_reader *reader, struct fake_token ne
 /* Reads up to the `close` that ends a group whose `open` has been read. False at the end of the text. */
 bool fake_ptx_skip_group(struct fake_ptx_reader *reader, const char *open, const char *close);
 
-/* Reads a function body whose opening brace has been read, for its instructions' names and its calls. */
+/* Reads a function body whose opening brace has been read, for its instructions' names and the
+ * declared names in it. */
 void fake_ptx_read_body(struct fake_ptx_reader *reader);
 
 #endif

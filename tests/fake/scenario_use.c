@@ -17,6 +17,10 @@ static bool applies(const struct fake_rule *rule, const struct fake_ptx *ptx, un
     for (size_t i = 0; i < ptx->kernel_count; i++)
         if (fnmatch(rule->kernel, ptx->kernels[i].name, 0) == 0)
             return true;
+    /* An input of a linker may have no kernel at all. */
+    for (size_t i = 0; i < ptx->function_count && !ptx->kernel_count; i++)
+        if (fnmatch(rule->kernel, ptx->functions[i].name, 0) == 0)
+            return true;
     return false;
 }
 
