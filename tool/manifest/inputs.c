@@ -58,6 +58,7 @@ void pj_source_read(struct pj_reader *reader, const struct pj_value *values, str
     module->nvrtc_count = values[PJ_MODULE_KEY_NVRTC].count;
     module->name_expressions = values[PJ_MODULE_KEY_NAME_EXPRESSIONS].texts;
     module->name_expression_count = values[PJ_MODULE_KEY_NAME_EXPRESSIONS].count;
+    pj_nvrtc_check(&reader->check.findings, &values[PJ_MODULE_KEY_NVRTC]);
     read_headers(reader, &values[PJ_MODULE_KEY_HEADERS], module);
 }
 

@@ -29,6 +29,9 @@ void pj_module_read(struct pj_reader *reader, const struct pj_yaml_node *node);
  * manifest/inputs.c. */
 void pj_source_read(struct pj_reader *reader, const struct pj_value *values, struct pj_module *module);
 
+/** What cannot be right in the value of `nvrtc` becomes a finding; manifest/nvrtc.c. */
+void pj_nvrtc_check(struct pj_findings *findings, const struct pj_value *value);
+
 /** The same for PJ_MODULE_LINK. */
 void pj_link_read(struct pj_reader *reader, const struct pj_value *values, struct pj_module *module);
 
