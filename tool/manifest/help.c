@@ -59,7 +59,7 @@ static void add_section(struct pj_buffer *buffer, enum pj_schema_section section
 
 int pj_manifest_help(struct pj_buffer *buffer, struct pj_error **err)
 {
-    pj_buffer_puts(buffer, "A manifest is a YAML file that says which PTX modules to warm, for which GPU\n"
+    pj_buffer_puts(buffer, "A manifest is a YAML file that says which modules to warm, for which GPU\n"
                            "architectures, and in which cache. The shortest one:\n"
                            "\n"
                            "  version: 1\n"

@@ -52,7 +52,7 @@ static void the_pages_example_parses(void **state)
     assert_int_equal(pj_manifest_reference(&page, NULL), 0);
     assert_non_null(strstr(pj_buffer_text(&page), pj_manifest_example()));
     PJ_CLEANUP_MANIFEST struct pj_manifest *manifest = parse_in(pj_manifest_example(), ".", false);
-    assert_int_equal(manifest->module_count, 3);
+    assert_int_equal(manifest->module_count, 5);
 }
 
 /* Puts a key's example where it belongs. */
