@@ -33,6 +33,8 @@ struct pj_content {
         minor;            /* of its fatbin entry. major 0: not recorded */
     bool has_relocatable; /* a cubin that lies here unpacked, so that the next line is known */
     bool relocatable;     /* made to be linked (-c, -rdc=true); a finished one can only be loaded */
+    bool whole_program;   /* in an object: compiled without -rdc=true, to be loaded as it is; nvJitLink 13.0
+                             passes over it in silence */
     bool packed;          /* its bytes are compressed or scrambled */
     bool bad_shape;      /* its fatbin entry is of the shape that hangs the driver [14]: never hand it over */
     const char *options; /* options that its fatbin entry records, blanks and all, for the key [45]; "" where
@@ -47,6 +49,7 @@ struct pj_contents {
     struct pj_content *items; /* in the order in which they lie there */
     size_t count;
     bool has_ptx, has_cubin, has_ltoir;
+    bool has_linkable;     /* an item that is no whole program */
     bool nothing;          /* an object, archive or fatbin without any device code */
     struct pj_ltoir ltoir; /* kind PJ_INPUT_LTOIR: what its header says; container.major 0 otherwise */
 };
@@ -54,11 +57,12 @@ struct pj_contents {
 /** Largest input that is read: 4 GiB. */
 #define PJ_CONTENTS_BYTES_MAX (UINT64_C(4) << 30)
 
-/** Lists what `size` bytes hold; nothing is unpacked, and PTX is read no further than its header (ask
- * pj_ptx_read for more; a bad header leaves arch and version 0). PJ_ERROR_FORMAT for what no linker takes
- * (text of another kind, a compressed file, a thin archive, a CPU program without device code) and for what
- * is cut or damaged: the message says what it is, where (byte offset or archive member), and what to do.
- * PJ_ERROR_NO_MEMORY. `bytes` need no alignment and are not kept. */
+/** Lists what `size` bytes hold. Of an archive only the members that are objects are looked into, as
+ * nvJitLink does. Nothing is unpacked, and PTX is read no further than its header (ask pj_ptx_read for more;
+ * a bad header leaves arch and version 0). PJ_ERROR_FORMAT for what no linker takes (text of another kind, a
+ * compressed file, a thin archive, a CPU program without device code) and for what is cut or damaged: the
+ * message says what it is, where (byte offset or archive member), and what to do. PJ_ERROR_NO_MEMORY. `bytes`
+ * need no alignment and are not kept. */
 int pj_contents_read(const void *bytes, size_t size, struct pj_arena *arena, struct pj_contents *ret,
                      struct pj_error **err);
 
