@@ -10,11 +10,15 @@
 #include <time.h>
 #include <unistd.h>
 
+#ifndef FAKE_WHO
+#define FAKE_WHO "emulated driver"
+#endif
+
 _Noreturn void fake_die(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    fputs("emulated driver: ", stderr);
+    fputs(FAKE_WHO ": ", stderr);
     vfprintf(stderr, format, arguments);
     fputc('\n', stderr);
     va_end(arguments);

@@ -7,7 +7,6 @@
 #include "errors.h"
 #include "scenario_words.h"
 
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -177,61 +176,22 @@ static bool read_single(struct fake_scenario *scenario, const char *directive, s
     return true;
 }
 
-static void read_line(struct fake_scenario *scenario, struct fake_words *words)
+static void read_line(void *into, struct fake_words *words)
 {
-    const char *directive = fake_words_next(words);
-    if (!directive)
-        return;
+    struct fake_scenario *scenario = into;
     struct fake_rule rule;
+    const char *directive = fake_words_next(words);
     if (fake_rule_read(directive, words, &rule))
         add_rule(scenario, rule);
     else if (!read_single(scenario, directive, words))
         fake_words_die(words, "no directive `%s`", directive);
-    const char *left = fake_words_next(words);
-    if (left)
-        fake_words_die(words, "`%s` is too much behind `%s`", left, directive);
-}
-
-static void read_file(struct fake_scenario *scenario, int descriptor)
-{
-    struct fake_buffer text;
-    if (!fake_read_all(descriptor, &text))
-        fake_die("scenario %s: cannot be read", scenario->path);
-    struct fake_words words = {.path = scenario->path};
-    for (char *line = (char *)text.data; line && *line;) {
-        char *end = strchr(line, '\n');
-        if (end)
-            *end = 0;
-        words.line++;
-        fake_words_start(&words, line);
-        read_line(scenario, &words);
-        line = end ? end + 1 : NULL;
-    }
-    if (words.counts && !scenario->state_path)
-        fake_die("%s: `times` and `every` count across processes and need a `state FILE` line",
-                 scenario->path);
-    fake_words_end(&words);
-    fake_buffer_free(&text);
-}
-
-static char *path_beside_library(void)
-{
-    Dl_info info;
-    struct fake_buffer path = {0};
-    if (!dladdr((void *)&the_scenario, &info) || !info.dli_fname)
-        return NULL;
-    const char *slash = strrchr(info.dli_fname, '/');
-    if (slash)
-        fake_buffer_add(&path, info.dli_fname, (size_t)(slash - info.dli_fname) + 1);
-    fake_buffer_add_text(&path, "scenario");
-    return (char *)path.data;
 }
 
 static void load(void)
 {
     set_defaults(&the_scenario);
     const char *named = getenv("NVIDIA_FAKE_SCENARIO");
-    char *path = named ? fake_copy_text(named, strlen(named)) : path_beside_library();
+    char *path = named ? fake_copy_text(named, strlen(named)) : fake_words_beside_library(&the_scenario);
     int descriptor = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
     if (descriptor < 0) {
         if (named)
@@ -240,7 +200,8 @@ static void load(void)
         return;
     }
     the_scenario.path = path;
-    read_file(&the_scenario, descriptor);
+    if (fake_words_read_file(path, descriptor, read_line, &the_scenario) && !the_scenario.state_path)
+        fake_die("%s: `times` and `every` count across processes and need a `state FILE` line", path);
     close(descriptor);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One line of a scenario, word by word: numbers, result codes, paths and the `kernel=GLOB` rules. */
+/* What only the driver's scenario has in its lines: result codes, UUIDs and the `kernel=GLOB` rules. */
 #include "scenario_words.h"
 
 #include "base.h"
@@ -9,74 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-void fake_words_start(struct fake_words *words, char *line)
-{
-    words->next = line;
-    size_t length = strlen(line);
-    while (length && isspace((unsigned char)line[length - 1]))
-        line[--length] = 0;
-}
-
-void fake_words_end(struct fake_words *words)
-{
-    words->next = NULL;
-}
-
-static void skip_blank(struct fake_words *words)
-{
-    while (isspace((unsigned char)*words->next))
-        words->next++;
-    if (*words->next == '#')
-        *words->next = 0;
-}
-
-char *fake_words_next(struct fake_words *words)
-{
-    skip_blank(words);
-    if (!*words->next)
-        return NULL;
-    char *word = words->next;
-    while (*words->next && !isspace((unsigned char)*words->next))
-        words->next++;
-    if (*words->next)
-        *words->next++ = 0;
-    return word;
-}
-
-char *fake_words_rest(struct fake_words *words)
-{
-    skip_blank(words);
-    if (!*words->next)
-        fake_words_die(words, "something is missing at the end of the line");
-    char *rest = fake_copy_text(words->next, strlen(words->next));
-    words->next += strlen(words->next);
-    return rest;
-}
-
-_Noreturn void fake_words_die(const struct fake_words *words, const char *format, ...)
-{
-    struct fake_buffer text = {0};
-    va_list arguments;
-    va_start(arguments, format);
-    fake_buffer_vprintf(&text, format, arguments);
-    va_end(arguments);
-    fake_die("%s:%u: %s", words->path, words->line, fake_buffer_text(&text));
-}
-
-double fake_words_parse_number(const struct fake_words *words, const char *word)
-{
-    char *end = NULL;
-    double number = word ? strtod(word, &end) : -1;
-    if (!word || end == word || *end || !(number >= 0) || number > 1e12)
-        fake_words_die(words, "`%s` is not a number from 0 to 1e12", word ? word : "");
-    return number;
-}
-
-double fake_words_number(struct fake_words *words)
-{
-    return fake_words_parse_number(words, fake_words_next(words));
-}
 
 static CUresult parse_result(const struct fake_words *words, const char *word)
 {
@@ -89,31 +21,6 @@ static CUresult parse_result(const struct fake_words *words, const char *word)
 CUresult fake_words_result(struct fake_words *words)
 {
     return parse_result(words, fake_words_next(words));
-}
-
-bool fake_words_yes(struct fake_words *words)
-{
-    return fake_words_expect(words, "yes");
-}
-
-bool fake_words_expect(struct fake_words *words, const char *only)
-{
-    const char *word = fake_words_next(words);
-    if (!word || strcmp(word, only) != 0)
-        fake_words_die(words, "only `%s` can stand here", only);
-    return true;
-}
-
-char *fake_words_path(const struct fake_words *words, const char *word)
-{
-    if (!word || !*word)
-        fake_words_die(words, "a file name is missing");
-    struct fake_buffer path = {0};
-    const char *slash = strrchr(words->path, '/');
-    if (word[0] != '/' && slash)
-        fake_buffer_add(&path, words->path, (size_t)(slash - words->path) + 1);
-    fake_buffer_add_text(&path, word);
-    return (char *)path.data;
 }
 
 bool fake_uuid_parse(const char *text, CUuuid *ret_uuid)
