@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Toolkits of a stand-in machine: which libraries are tried, in which order, and whose headers are taken. */
+#include "folder.h"
+
+#include "failing_memory.h"
+#include "host/toolkit.h"
+
+static void folder_link(const struct folder *folder, const char *target, const char *name)
+{
+    PJ_CLEANUP_FREE char *path = pj_path_join(folder->path, name);
+    assert_int_equal(symlink(target, path), 0);
+}
+
+/* `text` with the folder's path for each <>. */
+static void put_paths(struct pj_buffer *buffer, const struct folder *folder, const char *text)
+{
+    for (; *text; text++) {
+        if (strncmp(text, "<>", 2) == 0) {
+            pj_buffer_puts(buffer, folder->path);
+            text++;
+        } else {
+            pj_buffer_putc(buffer, *text);
+        }
+    }
+}
+
+/* The candidates are these lines, where <> is the folder. `given` and `home` are within it. */
+static void expect_candidates(const struct folder *folder, enum pj_toolkit_library which, const char *given,
+                              const char *home, const char *expected)
+{
+    const struct pj_host_root root = {folder->path};
+    PJ_CLEANUP_ARENA struct pj_arena arena = {0};
+    PJ_CLEANUP_BUFFER struct pj_buffer lines = {0}, wanted = {0};
+    PJ_CLEANUP_FREE char *given_path = given ? pj_path_join(folder->path, given) : NULL;
+    PJ_CLEANUP_FREE char *home_path = home ? pj_path_join(folder->path, home) : NULL;
+    struct pj_error *err = NULL;
+    const char **names = NULL;
+    size_t count = 0;
+    expect_success(pj_toolkit_candidates(&root, which, given_path, home_path, &arena, &names, &count, &err),
+                   &err);
+    for (size_t i = 0; i < count; i++)
+        pj_buffer_printf(&lines, "%s\n", names[i]);
+    put_paths(&wanted, folder, expected);
+    assert_string_equal(pj_buffer_text(&lines), pj_buffer_text(&wanted));
+}
+
+#define NVRTC_NAMES     "libnvrtc.so.13\nlibnvrtc.so.12\nlibnvrtc.so.11.2\nlibnvrtc.so\n"
+#define NVJITLINK_NAMES "libnvJitLink.so.13\nlibnvJitLink.so.12\n"
+
+static void the_loader_is_asked_where_nothing_is_known(void **state)
+{
+    (void)state;
+    CLEANUP_FOLDER struct folder folder;
+    folder_make(&folder);
+    expect_candidates(&folder, PJ_TOOLKIT_NVRTC, NULL, NULL, NVRTC_NAMES);
+    expect_candidates(&folder, PJ_TOOLKIT_NVJITLINK, NULL, NULL, NVJITLINK_NAMES);
+    expect_candidates(&folder, PJ_TOOLKIT_NVRTC, NULL, "none", NVRTC_NAMES);
+}
+
+static void make_toolkits(struct folder *folder)
+{
+    folder_make(folder);
+    /* As NVIDIA's packages lay them out: one file, and links to it. */
+    folder_write(folder, "usr/local/cuda-12.9/targets/x86_64-linux/lib/libnvrtc.so.12.9.86", "");
+    folder_link(folder, "libnvrtc.so.12.9.86", "usr/local/cuda-12.9/targets/x86_64-linux/lib/libnvrtc.so.12");
+    folder_link(folder, "libnvrtc.so.12", "usr/local/cuda-12.9/targets/x86_64-linux/lib/libnvrtc.so");
+    folder_link(folder, "targets/x86_64-linux/lib", "usr/local/cuda-12.9/lib64");
+    folder_write(folder, "usr/local/cuda-12.10/lib64/libnvrtc.so.12.10.1", "");
+    folder_write(folder, "usr/local/cuda-12.10/lib64/libnvJitLink.so.12.10.1", "");
+    folder_write(folder, "usr/local/cuda-12.10/lib64/libnvrtc-builtins.so.12.10", "");
+    folder_write(folder, "usr/local/cuda-12.10/lib64/libnvrtc.alt.so.12", "");
+    folder_write(folder, "usr/local/cuda-12.10/lib64/libnvrtc.so.12.10.1.old", "");
+    folder_write(folder, "usr/local/cuda-9.2/lib64/libnvrtc.so.9.2", "");
+    folder_write(folder, "usr/local/cuda-old/lib64/libnvrtc.so.8", "");
+    folder_link(folder, "cuda-12.9", "usr/local/cuda");
+    /* Somebody's own, with several versions in one folder. */
+    folder_write(folder, "opt/cuda/lib/libnvrtc.so.9.2.148", "");
+    folder_write(folder, "opt/cuda/lib/libnvrtc.so.13.0.88", "");
+    folder_write(folder, "opt/cuda/lib/libnvrtc.so.13.1.2", "");
+    folder_link(folder, "libnvrtc.so.13.1.2", "opt/cuda/lib/libnvrtc.so.13");
+    folder_link(folder, "none", "opt/cuda/lib/libnvrtc.so.14");
+    folder_write(folder, "opt/cuda/lib/libnvrtc.so.15/file", "");
+    folder_link(folder, "lib", "opt/cuda/lib64");
+}
+
+static void toolkits_come_newest_first_and_once(void **state)
+{
+    (void)state;
+    CLEANUP_FOLDER struct folder folder;
+    make_toolkits(&folder);
+#define INSTALLED                                                                                            \
+    "<>/usr/local/cuda/lib64/libnvrtc.so.12.9.86\n"                                                          \
+    "<>/usr/local/cuda-12.10/lib64/libnvrtc.so.12.10.1\n"                                                    \
+    "<>/usr/local/cuda-9.2/lib64/libnvrtc.so.9.2\n"
+    expect_candidates(&folder, PJ_TOOLKIT_NVRTC, NULL, NULL, NVRTC_NAMES INSTALLED);
+    expect_candidates(&folder, PJ_TOOLKIT_NVRTC, NULL, "opt/cuda",
+                      "<>/opt/cuda/lib64/libnvrtc.so.13.1.2\n"
+                      "<>/opt/cuda/lib64/libnvrtc.so.13.0.88\n"
+                      "<>/opt/cuda/lib64/libnvrtc.so.9.2.148\n" NVRTC_NAMES INSTALLED);
+    expect_candidates(&folder, PJ_TOOLKIT_NVRTC, NULL, "usr/local/cuda-12.10",
+                      "<>/usr/local/cuda-12.10/lib64/libnvrtc.so.12.10.1\n" NVRTC_NAMES
+                      "<>/usr/local/cuda/lib64/libnvrtc.so.12.9.86\n"
+                      "<>/usr/local/cuda-9.2/lib64/libnvrtc.so.9.2\n");
+    expect_candidates(&folder, PJ_TOOLKIT_NVJITLINK, NULL, "opt/cuda",
+                      NVJITLINK_NAMES "<>/usr/local/cuda-12.10/lib64/libnvJitLink.so.12.10.1\n");
+}
+
+static void what_is_given_is_all_that_is_tried(void **state)
+{
+    (void)state;
+    CLEANUP_FOLDER struct folder folder;
+    make_toolkits(&folder);
+    folder_write(&folder, "lone/libnvrtc.so", "");
+    folder_write(&folder, "odd/my-nvrtc", "");
+    expect_candidates(&folder, PJ_TOOLKIT_NVRTC, "opt/cuda/lib/libnvrtc.so.13", "usr/local/cuda",
+                      "<>/opt/cuda/lib/libnvrtc.so.13\n");
+    expect_candidates(&folder, PJ_TOOLKIT_NVRTC, "odd/my-nvrtc", NULL, "<>/odd/my-nvrtc\n");
+    expect_candidates(&folder, PJ_TOOLKIT_NVRTC, "opt/cuda/lib", NULL,
+                      "<>/opt/cuda/lib/libnvrtc.so.13.1.2\n"
+                      "<>/opt/cuda/lib/libnvrtc.so.13.0.88\n"
+                      "<>/opt/cuda/lib/libnvrtc.so.9.2.148\n");
+    expect_candidates(&folder, PJ_TOOLKIT_NVRTC, "usr/local/cuda-12.9", NULL,
+                      "<>/usr/local/cuda-12.9/lib64/libnvrtc.so.12.9.86\n");
+    expect_candidates(&folder, PJ_TOOLKIT_NVRTC, "lone", NULL, "<>/lone/libnvrtc.so\n");
+}
+
+/* A worker runs elsewhere. */
+static void relative_paths_become_absolute(void **state)
+{
+    (void)state;
+    CLEANUP_FOLDER struct folder folder;
+    make_toolkits(&folder);
+    PJ_CLEANUP_FREE char *here = getcwd(NULL, 0);
+    PJ_CLEANUP_FREE char *real = realpath(folder.path, NULL);
+    PJ_CLEANUP_ARENA struct pj_arena arena = {0};
+    PJ_CLEANUP_BUFFER struct pj_buffer expected = {0};
+    const struct pj_host_root root = {"/none"};
+    const char **names = NULL;
+    size_t count = 0;
+    assert_int_equal(chdir(folder.path), 0);
+    int r = pj_toolkit_candidates(&root, PJ_TOOLKIT_NVRTC, "opt/./cuda/lib/libnvrtc.so.13", NULL, &arena,
+                                  &names, &count, NULL);
+    const char **home_names = NULL;
+    size_t home_count = 0;
+    int home = pj_toolkit_candidates(&root, PJ_TOOLKIT_NVRTC, NULL, "opt/cuda", &arena, &home_names,
+                                     &home_count, NULL);
+    assert_int_equal(chdir(here), 0);
+    assert_int_equal(r, 0);
+    assert_int_equal(home, 0);
+    assert_int_equal(count, 1);
+    pj_buffer_printf(&expected, "%s/opt/cuda/lib/libnvrtc.so.13", real);
+    assert_string_equal(names[0], pj_buffer_text(&expected));
+    assert_int_equal(home_count, 7);
+    pj_buffer_reset(&expected);
+    pj_buffer_printf(&expected, "%s/opt/cuda/lib64/libnvrtc.so.13.1.2", real);
+    assert_string_equal(home_names[0], pj_buffer_text(&expected));
+}
+
+static void expect_not_given(const struct folder *folder, enum pj_toolkit_library which, const char *given,
+                             const char *message)
+{
+    const struct pj_host_root root = {folder->path};
+    PJ_CLEANUP_ARENA struct pj_arena arena = {0};
+    PJ_CLEANUP_BUFFER struct pj_buffer wanted = {0};
+    PJ_CLEANUP_FREE char *path = pj_path_join(folder->path, given);
+    struct pj_error *err = NULL;
+    const char **names = NULL;
+    size_t count = 7;
+    put_paths(&wanted, folder, message);
+    expect_error(
+        pj_toolkit_candidates(&root, which, given[0] ? path : "", "opt/cuda", &arena, &names, &count, &err),
+        &err, PJ_ERROR_ENVIRONMENT, pj_buffer_text(&wanted));
+    assert_null(names);
+    assert_int_equal(count, 7);
+}
+
+static void what_is_given_must_be_there(void **state)
+{
+    (void)state;
+    CLEANUP_FOLDER struct folder folder;
+    make_toolkits(&folder);
+    folder_write(&folder, "empty/readme", "");
+    PJ_CLEANUP_FREE char *fifo = pj_path_join(folder.path, "fifo");
+    assert_int_equal(mkfifo(fifo, 0600), 0);
+    expect_not_given(
+        &folder, PJ_TOOLKIT_NVRTC, "none/libnvrtc.so.13",
+        "--nvrtc <>/none/libnvrtc.so.13: that should be the file of NVRTC, such as libnvrtc.so.13, "
+        "or the folder that holds it: No such file or directory");
+    expect_not_given(
+        &folder, PJ_TOOLKIT_NVJITLINK, "none",
+        "--nvjitlink <>/none: that should be the file of nvJitLink, such as libnvJitLink.so.13, or "
+        "the folder that holds it: No such file or directory");
+    expect_not_given(
+        &folder, PJ_TOOLKIT_NVJITLINK, "usr/local/cuda-12.9",
+        "--nvjitlink <>/usr/local/cuda-12.9: no libnvJitLink.so in that folder, nor in its lib64, "
+        "lib and targets/x86_64-linux/lib: give the file of nvJitLink, or the folder that holds it");
+    expect_not_given(&folder, PJ_TOOLKIT_NVRTC, "empty",
+                     "--nvrtc <>/empty: no libnvrtc.so in that folder, nor in its lib64, lib and "
+                     "targets/x86_64-linux/lib: give the file of NVRTC, or the folder that holds it");
+    expect_not_given(
+        &folder, PJ_TOOLKIT_NVRTC, "fifo",
+        "--nvrtc <>/fifo: neither a file nor a folder: give the file of NVRTC, or the folder that "
+        "holds it");
+    expect_not_given(
+        &folder, PJ_TOOLKIT_NVRTC, "",
+        "--nvrtc is empty: give the file of NVRTC, such as libnvrtc.so.13, or the folder that holds "
+        "it");
+}
+
+static void candidates_are_at_most_64(void **state)
+{
+    (void)state;
+    CLEANUP_FOLDER struct folder folder;
+    folder_make(&folder);
+    for (unsigned i = 1; i <= 70; i++) {
+        char name[64];
+        (void)snprintf(name, sizeof name, "many/libnvrtc.so.%u", i);
+        folder_write(&folder, name, "");
+    }
+    const struct pj_host_root root = {folder.path};
+    PJ_CLEANUP_ARENA struct pj_arena arena = {0};
+    PJ_CLEANUP_FREE char *many = pj_path_join(folder.path, "many");
+    const char **names = NULL;
+    size_t count = 0;
+    assert_int_equal(pj_toolkit_candidates(&root, PJ_TOOLKIT_NVRTC, many, NULL, &arena, &names, &count, NULL),
+                     0);
+    assert_int_equal(count, PJ_TOOLKIT_CANDIDATES_MAX);
+    assert_string_equal(strrchr(names[0], '/'), "/libnvrtc.so.70");
+    assert_string_equal(strrchr(names[63], '/'), "/libnvrtc.so.7");
+}
+
+/* The headers of the library at `library`, both within the folder; NULL for none. */
+static void expect_include(const struct folder *folder, const char *library, const char *home,
+                           const char *expected)
+{
+    PJ_CLEANUP_ARENA struct pj_arena arena = {0};
+    PJ_CLEANUP_FREE char *path = pj_path_join(folder->path, library);
+    PJ_CLEANUP_FREE char *home_path = home ? pj_path_join(folder->path, home) : NULL;
+    PJ_CLEANUP_FREE char *wanted = expected ? pj_path_join(folder->path, expected) : NULL;
+    struct pj_error *err = NULL;
+    const char *include = "untouched";
+    expect_success(pj_toolkit_include(path, home_path, &arena, &include, &err), &err);
+    if (wanted)
+        assert_string_equal(include ? include : "none", wanted);
+    else
+        assert_null(include);
+}
+
+static void headers_are_those_of_the_library(void **state)
+{
+    (void)state;
+    CLEANUP_FOLDER struct folder folder;
+    folder_make(&folder);
+    folder_write(&folder, "a/include/cuda_fp16.h", "");
+    folder_write(&folder, "b/include/cuda.h", "");
+    folder_write(&folder, "c/targets/x86_64-linux/include/cuda_runtime.h", "");
+    folder_write(&folder, "nvidia/cuda_runtime/include/cuda_fp16.h", "");
+    folder_write(&folder, "nvidia/cuda_nvrtc/include/nvrtc.h", "");
+    folder_write(&folder, "nvidia/cu13/include/cuda_fp16.h", "");
+    folder_write(&folder, "home/include/cuda.h", "");
+    folder_write(&folder, "odd/include/cuda.h/file", "");
+    expect_include(&folder, "a/lib64/libnvrtc.so.13", "home", "a/include");
+    expect_include(&folder, "b/targets/x86_64-linux/lib/libnvrtc.so.12.9.86", "home", "b/include");
+    expect_include(&folder, "c/lib64/libnvrtc.so.12", "home", "c/targets/x86_64-linux/include");
+    expect_include(&folder, "c/targets/x86_64-linux/lib/libnvrtc.so.12", "home",
+                   "c/targets/x86_64-linux/include");
+    expect_include(&folder, "nvidia/cuda_nvrtc/lib/libnvrtc.so.12", "home", "nvidia/cuda_runtime/include");
+    expect_include(&folder, "nvidia/cu13/lib/libnvrtc.so.13", "home", "nvidia/cu13/include");
+    expect_include(&folder, "odd/lib/libnvrtc.so.13", "home", "home/include");
+    expect_include(&folder, "odd/lib/libnvrtc.so.13", NULL, NULL);
+    expect_include(&folder, "odd/lib/libnvrtc.so.13", "odd", NULL);
+
+    /* Few folders above it, or none. */
+    PJ_CLEANUP_ARENA struct pj_arena arena = {0};
+    const char *include = "untouched";
+    assert_int_equal(pj_toolkit_include("/libnvrtc.so", "", &arena, &include, NULL), 0);
+    assert_int_equal(pj_toolkit_include("libnvrtc.so", NULL, &arena, &include, NULL), 0);
+}
+
+static void the_name_tells_the_build(void **state)
+{
+    (void)state;
+    assert_string_equal(pj_toolkit_build("/usr/lib/libnvrtc.so.13.0.88"), "13.0.88");
+    assert_string_equal(pj_toolkit_build("libnvJitLink.so.12.9.86"), "12.9.86");
+    static const char *const silent[] = {
+        "/a/libnvrtc.so.13",        "/a/libnvrtc.so.11.2",   "/a/libnvrtc.so",
+        "/a/libnvrtc.so.13.0.88.1", "/a/libnvrtc.so.13.0.x", "/a/libnvrtc.so.13.0.",
+        "/a.so.13.0.88/libnvrtc",   "/a/libnvrtc.so.13..88", ""};
+    for (size_t i = 0; i < PJ_COUNT(silent); i++)
+        assert_null(pj_toolkit_build(silent[i]));
+}
+
+/* A candidate is never left out because memory was: `count` of them, or an error. */
+static void sweep(const struct folder *folder, const char *given, const char *home, size_t count)
+{
+    const struct pj_host_root root = {folder->path};
+    PJ_CLEANUP_FREE char *library = pj_path_join(folder->path, "none/lib/libnvrtc.so.13");
+    bool failed = true;
+    size_t failures = 0;
+    for (size_t n = 1; failed; n++, failures += failed) {
+        PJ_CLEANUP_ARENA struct pj_arena arena = {0};
+        PJ_CLEANUP_ERROR struct pj_error *err = NULL;
+        const char **names = NULL;
+        size_t found = 4711;
+        const char *include = "untouched";
+        failing_memory_start(n);
+        int r = pj_toolkit_candidates(&root, PJ_TOOLKIT_NVRTC, given, home, &arena, &names, &found, &err);
+        if (r == 0)
+            r = pj_toolkit_include(library, home, &arena, &include, &err);
+        failed = failing_memory_stop();
+        assert_int_equal(r, failed ? PJ_ERROR_NO_MEMORY : 0);
+        assert_true(failed || (found == count && include));
+    }
+    assert_true(failures >= 20);
+}
+
+static void no_memory_is_told(void **state)
+{
+    (void)state;
+    CLEANUP_FOLDER struct folder folder;
+    make_toolkits(&folder);
+    folder_write(&folder, "opt/cuda/include/cuda.h", "");
+    PJ_CLEANUP_FREE char *home = pj_path_join(folder.path, "opt/cuda");
+    sweep(&folder, NULL, home, 10);
+    sweep(&folder, home, home, 3);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_loader_is_asked_where_nothing_is_known),
+        cmocka_unit_test(toolkits_come_newest_first_and_once),
+        cmocka_unit_test(what_is_given_is_all_that_is_tried),
+        cmocka_unit_test(relative_paths_become_absolute),
+        cmocka_unit_test(what_is_given_must_be_there),
+        cmocka_unit_test(candidates_are_at_most_64),
+        cmocka_unit_test(headers_are_those_of_the_library),
+        cmocka_unit_test(the_name_tells_the_build),
+        cmocka_unit_test(no_memory_is_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

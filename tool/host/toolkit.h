@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where NVRTC, nvJitLink and the toolkit's headers can be found, found out without loading anything. */
+#ifndef PREJIT_HOST_TOOLKIT_H
+#define PREJIT_HOST_TOOLKIT_H
+
+#include <stddef.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "host/root.h"
+
+enum pj_toolkit_library { PJ_TOOLKIT_NVRTC, PJ_TOOLKIT_NVJITLINK };
+
+/** So many names are given at most: the first ones, which are the best. */
+enum { PJ_TOOLKIT_CANDIDATES_MAX = 64 };
+
+/** What to hand to the loader, best first, as absolute paths of files that exist, or as bare names for the
+ * loader to search; no file comes twice. At least one, all in the arena.
+ *
+ * With `given` (--nvrtc or --nvjitlink; NULL: not given) only that: a file, or the versions in a folder or,
+ * where it is a toolkit's, in its library folders. PJ_ERROR_ENVIRONMENT where nothing is there. Else the
+ * versions below `cuda_home` (CUDA_HOME or CUDA_PATH; NULL or "": none), newest first, the bare names, and
+ * those of /usr/local/cuda and /usr/local/cuda-*. These two alone are below the root, whose prefix the paths
+ * have. */
+int pj_toolkit_candidates(const struct pj_host_root *root, enum pj_toolkit_library which, const char *given,
+                          const char *cuda_home, struct pj_arena *arena, const char ***ret_names,
+                          size_t *ret_count, struct pj_error **err);
+
+/** The folder with the toolkit's headers (cuda_fp16.h and its like) that belongs to the NVRTC of this real
+ * path; else that of `cuda_home` (NULL or "": none). *ret_folder, in the arena, is NULL where there is none.
+ */
+int pj_toolkit_include(const char *library_path, const char *cuda_home, struct pj_arena *arena,
+                       const char **ret_folder, struct pj_error **err);
+
+/** "13.0.88" of ".../libnvrtc.so.13.0.88", the end of that text; NULL where the name does not tell. */
+const char *pj_toolkit_build(const char *real_path);
+
+#endif
