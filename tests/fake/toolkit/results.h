@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Result codes and input types of the toolkit's libraries. check_results.c compares them with the toolkit's
+   own headers where there are any. */
+#ifndef TOOLKIT_RESULTS_H
+#define TOOLKIT_RESULTS_H
+
+enum nvrtc_result {
+    NVRTC_OK = 0,
+    NVRTC_PROGRAM_CREATION_FAILURE = 2,
+    NVRTC_INVALID_INPUT = 3,
+    NVRTC_INVALID_PROGRAM = 4,
+    NVRTC_INVALID_OPTION = 5,
+    NVRTC_COMPILATION = 6,
+    NVRTC_NO_NAME_EXPRESSIONS_AFTER_COMPILATION = 8,
+    NVRTC_NO_LOWERED_NAMES_BEFORE_COMPILATION = 9,
+    NVRTC_NAME_EXPRESSION_NOT_VALID = 10,
+};
+
+enum jitlink_result {
+    JITLINK_OK = 0,
+    JITLINK_UNRECOGNIZED_OPTION = 1,
+    JITLINK_MISSING_ARCH = 2,
+    JITLINK_INVALID_INPUT = 3,
+    JITLINK_PTX_COMPILE = 4,
+    JITLINK_NVVM_COMPILE = 5,
+    JITLINK_INTERNAL = 6,
+    JITLINK_NULL_INPUT = 10,
+    JITLINK_INCORRECT_INPUT_TYPE = 12,
+    JITLINK_OUTDATED_LIBRARY = 14,
+    JITLINK_UNSUPPORTED_ARCH = 17,
+    JITLINK_LTO_NOT_ENABLED = 18,
+};
+
+enum jitlink_input {
+    JITLINK_INPUT_CUBIN = 1,
+    JITLINK_INPUT_PTX = 2,
+    JITLINK_INPUT_LTOIR = 3,
+    JITLINK_INPUT_FATBIN = 4,
+    JITLINK_INPUT_OBJECT = 5,
+    JITLINK_INPUT_LIBRARY = 6,
+    JITLINK_INPUT_ANY = 10,
+};
+
+#endif

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The scenario of the stand-in toolkit libraries: read once, acted on, logged. */
+#include "stage.h"
+
+#include "../words.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#ifndef TOOLKIT_MAJOR
+#define TOOLKIT_MAJOR 13
+#define TOOLKIT_MINOR 0
+#define TOOLKIT_ARCHS 75, 80, 86, 87, 88, 89, 90, 100, 103, 110, 120, 121
+#endif
+
+static struct toolkit_stage the_stage;
+
+static void set_archs(struct toolkit_stage *stage, const int *archs, size_t count)
+{
+    free(stage->archs);
+    stage->archs = fake_allocate(count * sizeof *archs);
+    memcpy(stage->archs, archs, count * sizeof *archs);
+    stage->arch_count = count;
+}
+
+static void read_archs(struct toolkit_stage *stage, struct fake_words *words)
+{
+    int archs[64];
+    size_t count = 0;
+    for (const char *word; (word = fake_words_next(words)) != NULL;) {
+        if (count == sizeof archs / sizeof archs[0])
+            fake_words_die(words, "too many architectures");
+        archs[count++] = (int)fake_words_parse_number(words, word);
+    }
+    if (!count)
+        fake_words_die(words, "`archs` wants numbers such as 90");
+    set_archs(stage, archs, count);
+}
+
+static bool read_rule(struct toolkit_stage *stage, const char *directive, struct fake_words *words)
+{
+    static const char *const directives[] = {"crash", "hang", "slow"};
+    struct toolkit_rule rule = {.ms = -1};
+    size_t act = 0;
+    while (act < 3 && strcmp(directives[act], directive) != 0)
+        act++;
+    if (act == 3)
+        return false;
+    rule.act = (enum toolkit_act)act;
+    for (const char *word; (word = fake_words_next(words)) != NULL;) {
+        if (strncmp(word, "kernel=", 7) == 0 && word[7])
+            rule.kernel = fake_copy_text(word + 7, strlen(word + 7));
+        else if (rule.act == TOOLKIT_SLOW && strncmp(word, "ms=", 3) == 0)
+            rule.ms = fake_words_parse_number(words, word + 3);
+        else
+            fake_words_die(words, "`%s` is not understood behind `%s`", word, directive);
+    }
+    if (!rule.kernel)
+        fake_words_die(words, "`%s` wants kernel=GLOB", directive);
+    if (rule.act == TOOLKIT_SLOW && rule.ms < 0)
+        fake_words_die(words, "`slow` wants ms=…");
+    stage->rules = fake_reallocate(stage->rules, (stage->rule_count + 1) * sizeof *stage->rules);
+    stage->rules[stage->rule_count++] = rule;
+    return true;
+}
+
+static void read_line(void *into, struct fake_words *words)
+{
+    struct toolkit_stage *stage = into;
+    const char *directive = fake_words_next(words);
+    if (read_rule(stage, directive, words))
+        return;
+    if (strcmp(directive, "version") == 0) {
+        stage->major = (int)fake_words_number(words);
+        stage->minor = (int)fake_words_number(words);
+    } else if (strcmp(directive, "archs") == 0) {
+        read_archs(stage, words);
+    } else if (strcmp(directive, "unstable") == 0) {
+        stage->unstable = fake_words_yes(words);
+    } else if (strcmp(directive, "no_trace") == 0) {
+        stage->no_trace = fake_words_yes(words);
+    } else if (strcmp(directive, "lto_version") == 0) {
+        stage->lto_version = (unsigned)fake_words_number(words);
+    } else if (strcmp(directive, "log") == 0) {
+        stage->log_path = fake_words_path(words, fake_words_next(words));
+    } else {
+        fake_words_die(words, "no directive `%s`", directive);
+    }
+}
+
+static void load(void)
+{
+    static const int archs[] = {TOOLKIT_ARCHS};
+    the_stage = (struct toolkit_stage){.major = TOOLKIT_MAJOR, .minor = TOOLKIT_MINOR, .lto_version = 1};
+    set_archs(&the_stage, archs, sizeof archs / sizeof archs[0]);
+    char *path = fake_words_beside_library(&the_stage);
+    int descriptor = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    if (descriptor >= 0) {
+        fake_words_read_file(path, descriptor, read_line, &the_stage);
+        close(descriptor);
+    }
+    free(path);
+}
+
+const struct toolkit_stage *toolkit_stage(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, load);
+    return &the_stage;
+}
+
+unsigned toolkit_stage_isa(const struct toolkit_stage *stage)
+{
+    unsigned major = (unsigned)stage->major, minor = (unsigned)stage->minor;
+    if (major >= 13)
+        return 90 + (major - 13) * 10 + (minor < 9 ? minor : 9);
+    return (major - 4) * 10 + (minor < 8 ? minor : 8);
+}
+
+bool toolkit_stage_has_arch(const struct toolkit_stage *stage, unsigned arch)
+{
+    for (size_t i = 0; i < stage->arch_count; i++)
+        if (stage->archs[i] == (int)arch)
+            return true;
+    return false;
+}
+
+/* By the signal itself, whatever handlers there are, as the emulated driver dies. */
+static _Noreturn void crash(void)
+{
+    struct rlimit no_core = {0};
+    setrlimit(RLIMIT_CORE, &no_core);
+    signal(SIGSEGV, SIG_DFL);
+    raise(SIGSEGV);
+    _exit(139);
+}
+
+static bool applies(const struct toolkit_rule *rule, const struct fake_ptx *ptx)
+{
+    for (size_t i = 0; i < ptx->kernel_count; i++)
+        if (fnmatch(rule->kernel, ptx->kernels[i].name, 0) == 0)
+            return true;
+    return false;
+}
+
+void toolkit_stage_strike(const struct toolkit_stage *stage, const struct fake_ptx *ptx)
+{
+    for (size_t i = 0; i < stage->rule_count; i++) {
+        const struct toolkit_rule *rule = &stage->rules[i];
+        if (!applies(rule, ptx))
+            continue;
+        if (rule->act == TOOLKIT_CRASH)
+            crash();
+        while (rule->act == TOOLKIT_HANG)
+            pause();
+        fake_pass(rule->ms, false);
+    }
+}
+
+void toolkit_stage_log(const struct toolkit_stage *stage, const char *format, ...)
+{
+    if (!stage->log_path)
+        return;
+    struct fake_buffer line = {0};
+    va_list arguments;
+    va_start(arguments, format);
+    fake_buffer_vprintf(&line, format, arguments);
+    va_end(arguments);
+    fake_buffer_add_text(&line, "\n");
+    int descriptor = open(stage->log_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    if (descriptor < 0 || write(descriptor, line.data, line.length) != (ssize_t)line.length)
+        fake_die("log file %s: %s", stage->log_path, strerror(errno));
+    close(descriptor);
+    fake_buffer_free(&line);
+}

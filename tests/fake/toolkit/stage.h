@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The scenario of the stand-in toolkit libraries: in what they differ from healthy ones. */
+#ifndef TOOLKIT_STAGE_H
+#define TOOLKIT_STAGE_H
+
+#include "../base.h"
+#include "../ptx.h"
+
+enum toolkit_act { TOOLKIT_CRASH, TOOLKIT_HANG, TOOLKIT_SLOW };
+
+/* One `directive kernel=GLOB …` line. */
+struct toolkit_rule {
+    enum toolkit_act act;
+    char *kernel; /* a pattern of fnmatch */
+    double ms;    /* slow */
+};
+
+struct toolkit_stage {
+    int major, minor;
+    int *archs; /* ascending */
+    size_t arch_count;
+    bool unstable;
+    bool no_trace;
+    unsigned lto_version; /* the newest LTO-IR it takes, and the one it makes */
+    char *log_path;
+    struct toolkit_rule *rules;
+    size_t rule_count;
+};
+
+/* The scenario of the file `scenario` beside the library, else the default. A bad file ends the process. */
+const struct toolkit_stage *toolkit_stage(void);
+
+/* The newest PTX version that a toolkit of this version makes, major * 10 + minor. */
+unsigned toolkit_stage_isa(const struct toolkit_stage *stage);
+
+bool toolkit_stage_has_arch(const struct toolkit_stage *stage, unsigned arch);
+
+/* Dies, hangs or takes its time where a rule says so for one of the kernels. */
+void toolkit_stage_strike(const struct toolkit_stage *stage, const struct fake_ptx *ptx);
+
+/* One line for the scenario's `log` file. */
+void toolkit_stage_log(const struct toolkit_stage *stage, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+#endif
