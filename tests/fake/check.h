@@ -152,6 +152,7 @@ extern const struct check check_cache_tests[];
 extern const struct check check_danger_tests[];
 extern const struct check check_load_tests[];
 extern const struct check check_link_tests[];
+extern const struct check check_link_fatbin_tests[];
 extern const struct check check_device_tests[];
 /* These need the emulation: they are skipped on a real driver. */
 extern const struct check check_scenario_tests[];

@@ -130,8 +130,9 @@ static void unsuitable(void)
 static size_t collect(struct check *ret_tests, size_t most, int word_count, char **words)
 {
     static const struct check *const lists[] = {
-        check_golden_tests, check_cache_tests,  check_danger_tests,        check_load_tests,
-        check_link_tests,   check_device_tests, check_link_scenario_tests, check_scenario_tests};
+        check_golden_tests, check_cache_tests,         check_danger_tests,
+        check_load_tests,   check_link_tests,          check_link_fatbin_tests,
+        check_device_tests, check_link_scenario_tests, check_scenario_tests};
     size_t count = 0;
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
         for (const struct check *test = lists[i]; test->name; test++) {

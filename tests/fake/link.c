@@ -168,14 +168,14 @@ CUresult CUDAAPI cuLinkComplete(CUlinkState state, void **cubinOut, size_t *size
     if (!cubinOut)
         return CUDA_ERROR_INVALID_VALUE;
     fake_driver_lock();
-    result = fake_link_check_doubles(link);
-    if (result == CUDA_SUCCESS)
-        result = fake_link_check_undefined(link, 0);
+    if (!fake_link_set_is_unique(&link->set, &link->error_log.text) ||
+        !fake_link_set_is_complete(&link->set, 0, &link->error_log.text))
+        result = CUDA_ERROR_INVALID_SOURCE; /* [48] */
     if (result == CUDA_SUCCESS) {
         fake_pass(LINK_MS, fake_scenario()->burn);
         link->wall_time_ms += LINK_MS;
         fake_buffer_free(&link->cubin);
-        fake_link_write(link, &link->cubin);
+        fake_link_set_write(&link->set, link->arch, &link->cubin);
         *cubinOut = link->cubin.data;
         if (sizeOut)
             *sizeOut = link->cubin.length;
@@ -191,11 +191,7 @@ CUresult CUDAAPI cuLinkDestroy(CUlinkState state)
     CUresult result = enter(state, &link);
     if (result != CUDA_SUCCESS)
         return result;
-    for (size_t i = 0; i < link->object_count; i++) {
-        free(link->objects[i].name);
-        fake_cubin_free(&link->objects[i].cubin);
-    }
-    free(link->objects);
+    fake_link_set_free(&link->set);
     fake_buffer_free(&link->error_log.text);
     fake_buffer_free(&link->info_log.text);
     fake_buffer_free(&link->cubin);

@@ -4,15 +4,9 @@
 #define FAKE_LINK_H
 
 #include "base.h"
-#include "cubin.h"
 #include "driver.h"
+#include "link_set.h"
 #include "options.h"
-
-/* One piece of relocatable code. */
-struct fake_link_object {
-    char *name; /* of the input, for the log */
-    struct fake_cubin cubin;
-};
 
 /* Where the caller wants a log: the slot of its size is written again and again, so the size is kept. */
 struct fake_link_log {
@@ -33,9 +27,7 @@ struct fake_link {
     struct fake_link_log error_log, info_log;
     void **wall_time_slot;
     double wall_time_ms; /* all compilations so far, and the link itself */
-    struct fake_link_object *objects;
-    size_t object_count;
-    uint64_t seed;            /* of the bytes of all objects */
+    struct fake_link_set set;
     struct fake_buffer cubin; /* the result, the caller's until cuLinkDestroy */
 };
 
@@ -44,19 +36,24 @@ struct fake_link {
 CUresult fake_link_add(struct fake_link *link, CUjitInputType type, const unsigned char *bytes, size_t length,
                        const char *name);
 
-/* PTX as an input: looked up, compiled, stored under a key with `option_text`. */
+/* PTX as an input: looked up, compiled, stored under a key with `option_text` and all of `text`, which a NUL
+   ends behind `length`. The compiler reads to the first NUL. */
 CUresult fake_link_add_ptx(struct fake_link *link, const char *text, size_t length, const char *option_text,
                            const char *name);
 
-/* Machine code as an input: CUDA_ERROR_NO_BINARY_FOR_GPU where it is for another architecture. */
-CUresult fake_link_add_cubin(struct fake_link *link, const unsigned char *bytes, size_t length,
+/* Machine code as an input: CUDA_ERROR_NO_BINARY_FOR_GPU where it is for another architecture, though with
+   `family` one of lower minor number will do. */
+CUresult fake_link_add_cubin(struct fake_link *link, const unsigned char *bytes, size_t length, bool family,
                              const char *name);
 
-/* CUDA_ERROR_INVALID_SOURCE, and a line in the log, where a name is defined twice or not at all. */
-CUresult fake_link_check_doubles(struct fake_link *link);
-CUresult fake_link_check_undefined(struct fake_link *link, size_t first_object);
+/* Whether it was created with options that get into keys. */
+bool fake_link_has_options(const struct fake_link *link);
 
-/* The executable of all objects. */
-void fake_link_write(const struct fake_link *link, struct fake_buffer *ret_cubin);
+/* These add what the link's architecture takes of each fat binary in them. */
+CUresult fake_link_add_fatbin(struct fake_link *link, const unsigned char *bytes, size_t length,
+                              const char *name);
+CUresult fake_link_add_object(struct fake_link *link, const unsigned char *bytes, size_t length,
+                              const char *name);
+CUresult fake_link_add_library(struct fake_link *link, const unsigned char *bytes, size_t length);
 
 #endif

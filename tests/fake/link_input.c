@@ -5,35 +5,31 @@
 #include "load.h"
 #include "obtain.h"
 
-#include <elf.h>
 #include <string.h>
 
-static void add_object(struct fake_link *link, struct fake_cubin cubin, const char *name)
+static bool fits(const struct fake_link *link, unsigned arch, bool family)
 {
-    link->objects = fake_reallocate(link->objects, (link->object_count + 1) * sizeof *link->objects);
-    link->objects[link->object_count++] =
-        (struct fake_link_object){.name = fake_copy_text(name, strlen(name)), .cubin = cubin};
+    return arch == link->arch || (family && arch / 10 == link->arch / 10 && arch < link->arch);
 }
 
-static CUresult take(struct fake_link *link, const unsigned char *bytes, size_t length, CUresult other_arch,
-                     const char *name)
+static CUresult take(struct fake_link *link, const unsigned char *bytes, size_t length, bool family,
+                     CUresult other_arch, const char *name)
 {
     struct fake_cubin cubin;
     if (!fake_cubin_read(bytes, length, &cubin))
         return CUDA_ERROR_INVALID_IMAGE;
-    if (cubin.arch != link->arch) {
+    if (!fits(link, cubin.arch, family)) {
         fake_cubin_free(&cubin);
         return other_arch;
     }
-    link->seed = link->seed * 0x100000001b3u ^ fake_fnv(bytes, length);
-    add_object(link, cubin, name);
+    fake_link_set_add(&link->set, cubin, bytes, length, name);
     return CUDA_SUCCESS;
 }
 
-CUresult fake_link_add_cubin(struct fake_link *link, const unsigned char *bytes, size_t length,
+CUresult fake_link_add_cubin(struct fake_link *link, const unsigned char *bytes, size_t length, bool family,
                              const char *name)
 {
-    return take(link, bytes, length, CUDA_ERROR_NO_BINARY_FOR_GPU, name); /* [49] */
+    return take(link, bytes, length, family, CUDA_ERROR_NO_BINARY_FOR_GPU, name); /* [49] */
 }
 
 CUresult fake_link_add_ptx(struct fake_link *link, const char *text, size_t length, const char *option_text,
@@ -46,8 +42,8 @@ CUresult fake_link_add_ptx(struct fake_link *link, const char *text, size_t leng
         return result;
     struct fake_request request = {
         .driver = link->driver, .call = "link", .context = link->context, .options = &options};
-    request.compilation =
-        (struct fake_compilation){.text = text, .bytes = length, .arch = link->arch, .relocatable = true};
+    request.compilation = (struct fake_compilation){
+        .text = text, .bytes = strnlen(text, length), .arch = link->arch, .relocatable = true};
     fake_key_make(fake_scenario(), link->arch, text, length, option_text, &key);
     request.compilation.key = &key;
     result = fake_obtain(&request, &payload);
@@ -59,34 +55,43 @@ CUresult fake_link_add_ptx(struct fake_link *link, const char *text, size_t leng
     if (result != CUDA_SUCCESS)
         return result;
     /* A bad payload is believed here as in a load [22]. */
-    result = take(link, payload.data, payload.length, CUDA_ERROR_INVALID_SOURCE, name);
+    result = take(link, payload.data, payload.length, false, CUDA_ERROR_INVALID_SOURCE, name);
     fake_buffer_free(&payload);
     return result;
 }
 
-/* `-c`, and behind it what the link was created with [5][51]. */
+/* What the link was created with, as it stands in keys. */
+static struct fake_buffer given_options(const struct fake_link *link)
+{
+    struct fake_options options;
+    struct fake_buffer text = {0};
+    if (fake_options_read(link->option_count, link->options, (void **)(uintptr_t)link->values, &options) ==
+        CUDA_SUCCESS) {
+        fake_options_text(&options, &text);
+        fake_options_answer(&options, 0);
+    }
+    return text;
+}
+
+bool fake_link_has_options(const struct fake_link *link)
+{
+    struct fake_buffer given = given_options(link);
+    bool has = given.length > 0;
+    fake_buffer_free(&given);
+    return has;
+}
+
+/* `-c`, and behind it the options given [5][51]. */
 static CUresult add_plain_ptx(struct fake_link *link, const unsigned char *bytes, size_t length,
                               const char *name)
 {
-    struct fake_options options;
-    struct fake_buffer given, text = {0};
-    CUresult result = fake_options_read(link->option_count, link->options, link->values, &options);
-    if (result != CUDA_SUCCESS)
-        return result;
-    fake_options_text(&options, &given);
-    fake_options_answer(&options, 0);
+    struct fake_buffer given = given_options(link), text = {0};
     fake_buffer_printf(&text, "-c%s%s", given.length ? " " : "", fake_buffer_text(&given));
-    result = fake_link_add_ptx(link, (const char *)bytes, strnlen((const char *)bytes, length),
-                               fake_buffer_text(&text), name);
+    CUresult result = fake_link_add_ptx(link, (const char *)bytes, strnlen((const char *)bytes, length),
+                                        fake_buffer_text(&text), name);
     fake_buffer_free(&given);
     fake_buffer_free(&text);
     return result;
-}
-
-static CUresult not_supported(struct fake_link *link, const char *what)
-{
-    fake_buffer_printf(&link->error_log.text, "emulated driver: %s are not emulated\n", what);
-    return CUDA_ERROR_NOT_SUPPORTED;
 }
 
 static CUresult add_by_content(struct fake_link *link, const unsigned char *bytes, size_t length,
@@ -98,9 +103,9 @@ static CUresult add_by_content(struct fake_link *link, const unsigned char *byte
     case FAKE_IMAGE_PTX:
         return add_plain_ptx(link, bytes, length, name);
     case FAKE_IMAGE_CUBIN:
-        return fake_link_add_cubin(link, bytes, length, name);
+        return fake_link_add_cubin(link, bytes, length, false, name);
     case FAKE_IMAGE_FATBIN:
-        return not_supported(link, "fat binaries");
+        return fake_link_add_fatbin(link, bytes, length, name);
     case FAKE_IMAGE_NONE:
         break;
     }
@@ -116,8 +121,9 @@ CUresult fake_link_add(struct fake_link *link, CUjitInputType type, const unsign
     case CU_JIT_INPUT_FATBINARY:
         return add_by_content(link, bytes, length, name); /* taken for what it is [49] */
     case CU_JIT_INPUT_OBJECT:
+        return fake_link_add_object(link, bytes, length, name);
     case CU_JIT_INPUT_LIBRARY:
-        return not_supported(link, "objects and libraries");
+        return fake_link_add_library(link, bytes, length);
     case 5: /* NVVM: the driver has no compiler for it [47] */
         return CUDA_ERROR_JIT_COMPILER_NOT_FOUND;
     default:
