@@ -39,6 +39,8 @@ static void test_names(void **state)
     put(&bytes, "bsd.o", 1, "f");
     put(&bytes, "#1/12", 17, "bsd long.o\0\0bytes");
     put(&bytes, "__.SYMDEF", 1, "x");
+    put(&bytes, "before/", 2, "//");
+    put(&bytes, "", 4, "none");
     put(&bytes, "last.o/", 5, "odd!!");
     bytes.size--; /* some write no padding behind the last */
     char *memory = data_odd_copy(bytes.data, bytes.size);
@@ -48,6 +50,8 @@ static void test_names(void **state)
     check_next(&archive, "another_one.o", "");
     check_next(&archive, "bsd.o", "f");
     check_next(&archive, "bsd long.o", "bytes");
+    check_next(&archive, "before", "//");
+    check_next(&archive, "", "none");
     check_next(&archive, "last.o", "odd!!");
     assert_int_equal(pj_archive_next(&archive, &member, NULL), 0);
     assert_int_equal(pj_archive_next(&archive, &member, NULL), 0);

@@ -388,7 +388,7 @@ static void test_bad_ptx(void **state)
     check_item(&contents.items[0], &(struct pj_content){.kind = PJ_CODE_PTX, .size = sizeof text});
 }
 
-/* The shape that hangs the driver [14], and an empty container. */
+/* The shape that hangs the driver [14], LTO-IR scrambled and not, and an empty container. */
 static void test_shapes(void **state)
 {
     (void)state;
@@ -402,6 +402,15 @@ static void test_shapes(void **state)
     assert_int_equal(read_bytes(bytes.data, bytes.size, &arena, &contents, NULL), 0);
     assert_int_equal(contents.count, 1);
     assert_true(contents.items[0].bad_shape);
+
+    PJ_CLEANUP_BUFFER struct pj_buffer ltoir = {0};
+    data_read("link/lto_stored.fatbin", &ltoir);
+    assert_int_equal(read_bytes(ltoir.data, ltoir.size, &arena, &contents, NULL), 0);
+    assert_false(contents.items[0].packed);
+    data_set(&ltoir, 16 + 40, 8, 0x10011);
+    assert_int_equal(read_bytes(ltoir.data, ltoir.size, &arena, &contents, NULL), 0);
+    assert_true(contents.items[0].packed);
+
     data_set(&bytes, 8, 8, 0);
     assert_int_equal(read_bytes(bytes.data, 16, &arena, &contents, NULL), 0);
     assert_int_equal(contents.kind, PJ_INPUT_FATBIN);

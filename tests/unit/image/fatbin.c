@@ -315,6 +315,23 @@ static void test_unknown(void **state)
     assert_int_equal(walk.entries[0].kind_number, 16);
     assert_int_equal(walk.entries[0].packing, PJ_PACKING_OTHER);
     assert_null(walk.entries[0].options);
+    data_set(&bytes, OPTIONS_AT, 4, 24); /* among the fixed fields */
+    assert_int_equal(walk_bytes(bytes.data, bytes.size, &walk, NULL), 0);
+    assert_null(walk.entries[0].options);
+}
+
+/* Packed, and the exact size is not recorded: it is not known to be less than the padded one. */
+static void test_no_exact_size(void **state)
+{
+    (void)state;
+    PJ_CLEANUP_BUFFER struct pj_buffer bytes = {0};
+    struct walk walk;
+    data_read("link/rdc.fatbin", &bytes);
+    data_set(&bytes, 1008 + 16, 4, 0);
+    assert_int_equal(walk_bytes(bytes.data, bytes.size, &walk, NULL), 0);
+    assert_int_equal(walk.count, 2);
+    assert_int_equal(walk.entries[1].payload_size, 208);
+    assert_int_equal(walk.entries[1].plain_size, 300);
 }
 
 /* Containers one behind the other, with NULs between them, as in an ELF section; then something else. */
@@ -409,8 +426,10 @@ static void test_bad_shape(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_files),   cmocka_unit_test(test_cut),     cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_unknown), cmocka_unit_test(test_several), cmocka_unit_test(test_bad_shape),
+        cmocka_unit_test(test_files),         cmocka_unit_test(test_cut),
+        cmocka_unit_test(test_refusals),      cmocka_unit_test(test_unknown),
+        cmocka_unit_test(test_several),       cmocka_unit_test(test_bad_shape),
+        cmocka_unit_test(test_no_exact_size),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

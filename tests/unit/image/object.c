@@ -133,6 +133,19 @@ static void test_bad_sections(void **state)
     }
 }
 
+/* What a header of type NULL says means nothing. */
+static void test_null_section(void **state)
+{
+    (void)state;
+    PJ_CLEANUP_BUFFER struct pj_buffer bytes = {0};
+    size_t size;
+    data_read("link/host.o", &bytes);
+    data_set(&bytes, section_field(&bytes, 4, offsetof(Elf64_Shdr, sh_type)), 4, SHT_NULL);
+    data_set(&bytes, section_field(&bytes, 4, offsetof(Elf64_Shdr, sh_size)), 8, UINT64_MAX);
+    assert_int_equal(find(bytes.data, bytes.size, ".symtab", &size, NULL), 0);
+    assert_int_equal(size, 72);
+}
+
 /* Counts and indices that do not fit the header stand in the first section header. */
 static void test_large_counts(void **state)
 {
@@ -161,7 +174,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_files),        cmocka_unit_test(test_cut),
         cmocka_unit_test(test_refusals),     cmocka_unit_test(test_bad_sections),
-        cmocka_unit_test(test_large_counts),
+        cmocka_unit_test(test_large_counts), cmocka_unit_test(test_null_section),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

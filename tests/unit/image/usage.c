@@ -253,6 +253,36 @@ static void test_strange(void **state)
     check_function(&usage.functions[0], &expected, "strange");
 }
 
+/* Whose numbers they are, where names come twice and lines out of order. */
+static void test_whose(void **state)
+{
+    (void)state;
+    static const char text[] = "ptxas info    : Compiling entry function 'k' for 'sm_90'\n"
+                               "ptxas info    : Used 5 registers\n"
+                               "ptxas info    : Function properties for f\n"
+                               "ptxas info    : Used 6 registers\n"
+                               "info    : Function properties for 'f':\n"
+                               "info    : used 7 registers\n"
+                               "info    : Function properties for 'broken\n"
+                               "info    : used 8 registers\n"
+                               "info    : Function properties for 'k':\n"
+                               "info    : used 9 registers, 3 stack, 4 bytes smem\n"
+                               "warning : Stack size for entry function 'f' cannot be statically determined\n"
+                               "warning : Stack size for entry function 'k' is large\n";
+    static const struct expected expected[] = {
+        {"k", true, {90, 0}, 9, NONE, NONE, 4, NONE, 3, NONE, NONE, NONE},
+        {"f", false, {0, 0}, 6, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE},
+        {"f", true, {0, 0}, 7, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE},
+    };
+    PJ_CLEANUP_ARENA struct pj_arena arena = {0};
+    struct pj_usage usage = {0};
+    read_text(text, sizeof text - 1, &arena, &usage);
+    assert_int_equal(usage.count, PJ_COUNT(expected));
+    assert_int_equal(usage.warning_count, 2);
+    for (size_t i = 0; i < PJ_COUNT(expected); i++)
+        check_function(&usage.functions[i], &expected[i], "whose");
+}
+
 /* A name of thousands of characters. */
 static void test_long_name(void **state)
 {
@@ -293,6 +323,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_files),   cmocka_unit_test(test_older),     cmocka_unit_test(test_warnings),
         cmocka_unit_test(test_strange), cmocka_unit_test(test_long_name), cmocka_unit_test(test_too_long),
+        cmocka_unit_test(test_whose),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
