@@ -39,6 +39,9 @@ struct pj_options {
     const char *manifest;       /* path, or "-" for standard input; required */
     const char *cache;          /* --cache; NULL = the manifest's, else the driver's own rule */
     const char *driver;         /* --driver; NULL = libcuda.so.1 by the loader's rule */
+    const char *nvrtc;          /* --nvrtc: a file, or a folder that holds it; NULL = looked for */
+    bool prepare;               /* plan: run NVRTC, so that the jobs of sources are known */
+    bool check_stable;          /* compile sources twice although that was done before */
     const char *worker_program; /* absolute path of a prejit program to run as worker; required */
     const char *const *targets; /* -t: replace the manifest's */
     size_t target_count;
@@ -114,6 +117,33 @@ struct pj_doctor_options {
  * *ret_exit_code: 3 with a finding of severity error, else 0. */
 PJ_API int pj_doctor(const struct pj_doctor_options *options, char **ret_text, int *ret_exit_code,
                      struct pj_error **err);
+
+/** What build is asked. Zero-initialise, then set what differs. */
+struct pj_build_options {
+    const char *manifest;       /* path, or "-" for standard input; required */
+    const char *out_dir;        /* made where it is missing; NULL with `check` */
+    bool check;                 /* compile everything, write nothing */
+    const char *nvrtc;          /* --nvrtc: a file, or a folder that holds it; NULL = looked for */
+    const char *nvjitlink;      /* --nvjitlink: the same */
+    const char *worker_program; /* absolute path of a prejit program to run as worker; required */
+    const char *const *targets; /* -t: replace the manifest's */
+    size_t target_count;
+    const char *const *modules; /* -m: only these */
+    size_t module_count;
+    unsigned workers;   /* -j; 0 = chosen by cores, memory and modules */
+    double timeout_ms;  /* per module and target; 0 = 3,600,000 */
+    double deadline_ms; /* for the run; 0 = none */
+    bool json, verbose;
+    int interrupt_fd; /* becomes readable when the run shall end early; -1 = none */
+    struct pj_observer observer;
+};
+
+/** Makes a cubin for every module and target with NVRTC and nvJitLink, and an index of what was made from
+ * what; needs no GPU and no driver. *ret_text is the table, or JSON (schema prejit-build/1); *ret_answer the
+ * one line that is the answer; both free(). *ret_exit_code: 0, 1 where something was not built, 75 where the
+ * run ended early (*ret_interrupted: by interrupt_fd). */
+PJ_API int pj_build(const struct pj_build_options *options, char **ret_text, char **ret_answer,
+                    int *ret_exit_code, bool *ret_interrupted, struct pj_error **err);
 
 /** What a manifest holds, for people; free(). */
 PJ_API int pj_manifest_help_text(char **ret_text, struct pj_error **err);

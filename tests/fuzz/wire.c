@@ -22,9 +22,24 @@ static void check_files(uint32_t count, const struct pj_wire_file *files, size_t
         require(files[i].path != NULL && strlen(files[i].path) < size);
 }
 
+static void check_texts(uint32_t count, const char *const *texts, uint32_t maximum, size_t size)
+{
+    require(count <= maximum);
+    for (uint32_t i = 0; i < count; i++)
+        require(texts[i] != NULL && strlen(texts[i]) < size);
+}
+
+static void check_parts(uint32_t count, const struct pj_wire_part *parts, size_t size)
+{
+    require(count <= PJ_WIRE_PARTS_MAX);
+    for (uint32_t i = 0; i < count; i++)
+        require(parts[i].name != NULL && strlen(parts[i].name) < size);
+}
+
 static void check_started(const struct pj_wire_started *message, size_t size)
 {
-    require(message->failed_step && message->message && message->result_name);
+    require(message->failed_step && message->message && message->result_name && message->library_path);
+    require(message->arch_count <= PJ_WIRE_ARCHS_MAX);
     require(message->device_count <= PJ_WIRE_DEVICES_MAX);
     for (uint32_t i = 0; i < message->device_count; i++)
         require(message->devices[i].name && message->devices[i].uuid);
@@ -47,16 +62,28 @@ static void check(const struct pj_wire_message *message, size_t size)
         require(message->hello.build_id && strlen(message->hello.build_id) < size);
         return;
     case PJ_WIRE_START:
-        require(message->start.driver_path && message->start.watch_path);
+        require(message->start.watch_path != NULL);
+        check_texts(message->start.path_count, message->start.paths, PJ_WIRE_PATHS_MAX, size);
         return;
     case PJ_WIRE_STARTED:
         check_started(&message->started, size);
         return;
     case PJ_WIRE_LOAD:
         require(message->load.option_count <= PJ_WIRE_OPTIONS_MAX);
+        check_parts(message->load.part_count, message->load.parts, size);
         return;
     case PJ_WIRE_LOADED:
         check_loaded(&message->loaded, size);
+        return;
+    case PJ_WIRE_MAKE:
+        require(message->make.name && strlen(message->make.name) < size);
+        check_parts(message->make.part_count, message->make.parts, size);
+        check_texts(message->make.argument_count, message->make.arguments, PJ_WIRE_ARGUMENTS_MAX, size);
+        check_texts(message->make.expression_count, message->make.expressions, PJ_WIRE_ARGUMENTS_MAX, size);
+        return;
+    case PJ_WIRE_MADE:
+        require(message->made.result_name && message->made.failed_call);
+        check_files(message->made.file_count, message->made.files, size);
         return;
     }
     abort();

@@ -2,45 +2,29 @@
 /* Opens libcuda and fills the symbol table. */
 #include "cuda/driver.h"
 
-#include <dlfcn.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/memory.h"
+#include "cuda/library.h"
 
-#define TEXT_OF_(name) #name
-#define TEXT_OF(name)  TEXT_OF_(name)
-
-struct symbol {
-    const char *name;
-    size_t offset;
-    bool required;
-};
-
-#define REQUIRED(name) {TEXT_OF(name), offsetof(struct pj_cuda, name##_), true},
-#define OPTIONAL(name) {TEXT_OF(name), offsetof(struct pj_cuda, name##_), false},
+#define REQUIRED(name) {PJ_CUDA_TEXT(name), offsetof(struct pj_cuda, name##_), true},
+#define OPTIONAL(name) {PJ_CUDA_TEXT(name), offsetof(struct pj_cuda, name##_), false},
 /* The field is pasted before the macro of the function's name is expanded, the text after. */
-static const struct symbol symbols[] = {PJ_CUDA_REQUIRED(REQUIRED) PJ_CUDA_OPTIONAL(OPTIONAL)};
+static const struct pj_cuda_symbol symbols[] = {PJ_CUDA_REQUIRED(REQUIRED) PJ_CUDA_OPTIONAL(OPTIONAL)};
 
 int pj_cuda_open(const char *path, struct pj_cuda *ret_cuda, struct pj_error **err)
 {
-    const char *name = path ? path : "libcuda.so.1";
-    void *handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-    if (!handle) {
-        const char *reason = dlerror();
-        return pj_error_set(err, PJ_ERROR_ENVIRONMENT, "cannot open the CUDA driver: %s",
-                            reason ? reason : name);
-    }
-    struct pj_cuda cuda = {.handle = handle};
-    for (size_t i = 0; i < PJ_COUNT(symbols); i++) {
-        void *address = dlsym(handle, symbols[i].name);
-        if (!address && symbols[i].required) {
-            (void)dlclose(handle);
-            return pj_error_set(err, PJ_ERROR_ENVIRONMENT,
-                                "%s has no function %s: it is no CUDA driver, or one from before CUDA 11",
-                                name, symbols[i].name);
-        }
-        memcpy((char *)&cuda + symbols[i].offset, &address, sizeof address);
+    const char *name = path ? path : "libcuda.so.1", *missing = NULL;
+    struct pj_cuda cuda = {0};
+    int r = pj_cuda_library_open(name, "the CUDA driver", &cuda.handle, err);
+    if (r < 0)
+        return r;
+    pj_cuda_library_fill(cuda.handle, symbols, PJ_COUNT(symbols), &cuda, &missing);
+    if (missing) {
+        pj_cuda_library_close(cuda.handle);
+        return pj_error_set(err, PJ_ERROR_ENVIRONMENT,
+                            "%s has no function %s: it is no CUDA driver, or one from before CUDA 11", name,
+                            missing);
     }
     *ret_cuda = cuda;
     return 0;

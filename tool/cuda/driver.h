@@ -24,6 +24,10 @@
     X(cuModuleLoadData)                                                                                      \
     X(cuModuleLoadDataEx)                                                                                    \
     X(cuModuleUnload)                                                                                        \
+    X(cuLinkCreate)                                                                                          \
+    X(cuLinkAddData)                                                                                         \
+    X(cuLinkComplete)                                                                                        \
+    X(cuLinkDestroy)                                                                                         \
     X(cuGetErrorName)
 
 /* CUDA 12 and later; without them compiling needs a context. */

@@ -30,15 +30,15 @@ static const char *value_of(char *const *environment, const char *name_and_equal
     return NULL;
 }
 
-/* LD_LIBRARY_PATH: the folder of the driver that was asked for comes first, so that its own helpers are found
- * before others. At least one of `callers` and that folder is there. */
-static char *library_path(struct pj_arena *arena, const char *callers, const char *driver_path)
+/* LD_LIBRARY_PATH: the folder of the library that was asked for comes first, so that its own helpers are
+ * found before others. At least one of `callers` and that folder is there. */
+static char *library_path(struct pj_arena *arena, const char *callers, const char *library_file)
 {
-    const char *slash = driver_path ? strrchr(driver_path, '/') : NULL;
+    const char *slash = library_file ? strrchr(library_file, '/') : NULL;
     if (!slash)
         return pj_arena_printf(arena, "LD_LIBRARY_PATH=%s", callers);
-    int length = slash == driver_path ? 1 : (int)(slash - driver_path);
-    return pj_arena_printf(arena, "LD_LIBRARY_PATH=%.*s%s%s", length, driver_path,
+    int length = slash == library_file ? 1 : (int)(slash - library_file);
+    return pj_arena_printf(arena, "LD_LIBRARY_PATH=%.*s%s%s", length, library_file,
                            callers && *callers ? ":" : "", callers ? callers : "");
 }
 
@@ -66,14 +66,18 @@ char **pj_child_environment(struct pj_arena *arena, char *const *caller,
         wanted->visible_devices ? wanted->visible_devices : value_of(caller, "CUDA_VISIBLE_DEVICES=");
     size_t added = used;
     result[used++] = pj_arena_strdup(arena, "LANG=C");
-    result[used++] = pj_arena_printf(arena, "CUDA_CACHE_PATH=%s", wanted->cache_path);
-    result[used++] = pj_arena_printf(arena, "CUDA_CACHE_MAXSIZE=%" PRIu64, wanted->cache_max_bytes);
+    if (wanted->cache_path) {
+        result[used++] = pj_arena_printf(arena, "CUDA_CACHE_PATH=%s", wanted->cache_path);
+        result[used++] = pj_arena_printf(arena, "CUDA_CACHE_MAXSIZE=%" PRIu64, wanted->cache_max_bytes);
+    } else {
+        result[used++] = pj_arena_strdup(arena, "CUDA_CACHE_DISABLE=1");
+    }
     if (wanted->disable_jit)
         result[used++] = pj_arena_strdup(arena, "CUDA_DISABLE_PTX_JIT=1");
     if (devices)
         result[used++] = pj_arena_printf(arena, "CUDA_VISIBLE_DEVICES=%s", devices);
-    if (callers_library_path || (wanted->driver_path && strchr(wanted->driver_path, '/')))
-        result[used++] = library_path(arena, callers_library_path, wanted->driver_path);
+    if (callers_library_path || (wanted->library_path && strchr(wanted->library_path, '/')))
+        result[used++] = library_path(arena, callers_library_path, wanted->library_path);
     for (size_t i = added; i < used; i++) {
         if (!result[i])
             return NULL;
@@ -83,7 +87,8 @@ char **pj_child_environment(struct pj_arena *arena, char *const *caller,
 
 enum { WORKER_SOCKET = 3 };
 
-static int spawn(const char *program, char *const *environment, int socket, pid_t *ret_pid)
+static int spawn(const char *program, char *const *environment, const char *directory, int socket,
+                 pid_t *ret_pid)
 {
     char parent[32], descriptor[16];
     (void)snprintf(parent, sizeof parent, "%ld", (long)getpid());
@@ -100,6 +105,8 @@ static int spawn(const char *program, char *const *environment, int socket, pid_
         r = posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
     if (r == 0)
         r = posix_spawn_file_actions_adddup2(&actions, socket, WORKER_SOCKET);
+    if (r == 0 && directory)
+        r = posix_spawn_file_actions_addchdir_np(&actions, directory);
     if (r == 0) /* what our own caller left open, its locks and pipes among it, is not for the driver */
         r = posix_spawn_file_actions_addclosefrom_np(&actions, WORKER_SOCKET + 1);
     if (r == 0)
@@ -108,8 +115,8 @@ static int spawn(const char *program, char *const *environment, int socket, pid_
     return r;
 }
 
-int pj_child_spawn(const char *program, char *const *environment, pid_t *ret_pid, int *ret_socket,
-                   struct pj_error **err)
+int pj_child_spawn(const char *program, char *const *environment, const char *directory, pid_t *ret_pid,
+                   int *ret_socket, struct pj_error **err)
 {
     int pair[2];
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0)
@@ -123,7 +130,7 @@ int pj_child_spawn(const char *program, char *const *environment, pid_t *ret_pid
      */
     if (theirs < 0 || fcntl(ours, F_SETFL, O_NONBLOCK) != 0)
         return pj_error_errno(err, PJ_ERROR_WORKER, errno, "cannot make a socket for a worker");
-    int r = spawn(program, environment, theirs, ret_pid);
+    int r = spawn(program, environment, directory, theirs, ret_pid);
     if (r != 0)
         return pj_error_errno(err, PJ_ERROR_WORKER, r, "cannot start the worker program %s", program);
     *ret_socket = PJ_STEAL_FD(ours);

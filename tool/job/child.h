@@ -12,11 +12,11 @@
 
 /** The environment a worker gets beyond what is passed on from the caller's. */
 struct pj_child_environment {
-    const char *cache_path;      /* CUDA_CACHE_PATH */
+    const char *cache_path;      /* CUDA_CACHE_PATH; NULL = CUDA_CACHE_DISABLE=1 */
     uint64_t cache_max_bytes;    /* CUDA_CACHE_MAXSIZE */
     bool disable_jit;            /* CUDA_DISABLE_PTX_JIT=1 */
     const char *visible_devices; /* CUDA_VISIBLE_DEVICES; NULL = the caller's */
-    const char *driver_path;     /* its folder comes first in LD_LIBRARY_PATH; NULL = the loader's rule */
+    const char *library_path;    /* its folder comes first in LD_LIBRARY_PATH; NULL = the loader's rule */
 };
 
 /** NULL-terminated environment in `arena`: the caller's PATH, HOME, TMPDIR, LD_LIBRARY_PATH, NVIDIA_*,
@@ -25,9 +25,9 @@ struct pj_child_environment {
 char **pj_child_environment(struct pj_arena *arena, char *const *caller,
                             const struct pj_child_environment *wanted);
 
-/** Starts `program` as a worker. Its socket end is descriptor 3, everything above is closed.
- * *ret_socket, the parent's end, does not block. */
-int pj_child_spawn(const char *program, char *const *environment, pid_t *ret_pid, int *ret_socket,
-                   struct pj_error **err);
+/** Starts `program` as a worker in `directory` (NULL = the caller's). Its socket end is descriptor 3,
+ * everything above is closed. *ret_socket, the parent's end, does not block. */
+int pj_child_spawn(const char *program, char *const *environment, const char *directory, pid_t *ret_pid,
+                   int *ret_socket, struct pj_error **err);
 
 #endif

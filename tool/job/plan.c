@@ -86,20 +86,21 @@ int pj_plan_read(const struct pj_manifest *manifest, const struct pj_plan_select
     return 0;
 }
 
-static const char *make_id(struct pj_plan *plan, const char *name, const struct pj_jit_options *options,
-                           uint16_t target)
+static const char *make_id(struct pj_plan *plan, const struct pj_job *job)
 {
     PJ_CLEANUP_BUFFER struct pj_buffer text = {0};
-    pj_buffer_puts(&text, name);
-    if (options->given) {
+    pj_buffer_puts(&text, job->name);
+    if (job->options.given) {
         pj_buffer_putc(&text, '[');
-        pj_jit_options_text(options, &text);
+        pj_jit_options_text(&job->options, &text);
         pj_buffer_putc(&text, ']');
     }
-    if (target)
-        pj_buffer_printf(&text, "@sm_%u", target);
+    if (job->target)
+        pj_buffer_printf(&text, "@sm_%u", job->target);
     else
         pj_buffer_puts(&text, "@native");
+    if (job->letter)
+        pj_buffer_putc(&text, job->letter);
     return text.failed ? NULL : pj_arena_strdup(&plan->arena, pj_buffer_text(&text));
 }
 
@@ -112,94 +113,80 @@ static bool is_device(const struct pj_plan_machine *machine, uint16_t target)
     return false;
 }
 
-/* What is wrong with the module by itself, whatever the target; NULL code where nothing is. */
-static int judge_module(struct pj_plan *plan, const struct pj_module *module,
-                        const struct pj_plan_image *image, struct pj_job *job, struct pj_error **err)
+/* Files and images of a job, as its module has them. */
+static int fill_files(struct pj_plan *plan, struct pj_job *job, struct pj_error **err)
 {
-    const struct pj_ptx_finding *finding = &image->finding;
-    if (finding->code != PJ_PTX_OK) {
-        job->reason_code = pj_ptx_finding_name(finding->code);
-        job->reason = finding->message;
-        if (!pj_ptx_usable(finding->code)) {
-            job->fate = PJ_JOB_REJECTED;
-            return 0;
-        }
+    const struct pj_module *module = &plan->manifest->modules[job->module];
+    const struct pj_plan_image **images = plan->module_images[job->module];
+    size_t count = pj_plan_file_count(module);
+    struct pj_plan_file *files = pj_arena_calloc(&plan->arena, count, sizeof *files);
+    if (!files)
+        return pj_error_no_memory(err);
+    for (size_t i = 0; i < count; i++)
+        files[i] = (struct pj_plan_file){
+            .path = images[i]->path, .status = images[i]->status, .sha256 = images[i]->sha256, .named = true};
+    job->files = files;
+    job->file_count = count;
+    job->link = module->kind == PJ_MODULE_LINK;
+    if (module->kind == PJ_MODULE_SOURCE) {
+        job->size_bytes = images[0]->size_bytes;
+        return 0;
     }
-    if (module->has_sha256 && memcmp(&module->sha256, &image->sha256, sizeof image->sha256) != 0) {
-        char wanted[PJ_SHA256_HEX], found[PJ_SHA256_HEX];
-        pj_sha256_hex(&module->sha256, wanted);
-        pj_sha256_hex(&image->sha256, found);
-        job->fate = PJ_JOB_REJECTED;
-        job->reason_code = "sha256-mismatch";
-        job->reason =
-            pj_arena_printf(&plan->arena,
-                            "%s has SHA-256 %s, the manifest pins %s: update sha256 at %s:%zu, or restore "
-                            "the file",
-                            image->path, found, wanted, pj_plan_manifest_name(plan->manifest), module->line);
-        return job->reason ? 0 : pj_error_no_memory(err);
-    }
-    size_t missing = pj_ptx_missing_kernel(&image->ptx, module->kernels, module->kernel_count);
-    if (missing < module->kernel_count) {
-        job->fate = PJ_JOB_REJECTED;
-        job->reason_code = pj_ptx_finding_name(PJ_PTX_KERNEL_MISSING);
-        job->reason = pj_arena_printf(&plan->arena, "%s has no kernel '%s' (it has %zu, the first is '%s')",
-                                      image->path, module->kernels[missing], image->ptx.kernel_count,
-                                      image->ptx.kernel_count ? image->ptx.kernels[0] : "none");
-        return job->reason ? 0 : pj_error_no_memory(err);
-    }
+    job->images = images;
+    job->image_count = count;
+    for (size_t i = 0; i < count; i++)
+        job->size_bytes += images[i]->size_bytes;
     return 0;
 }
 
-static struct pj_isa driver_isa(const struct pj_plan_machine *machine)
+/* "-c", and the options behind it. */
+static void link_option_text(struct pj_buffer *text)
 {
-    struct pj_isa isa = {0};
-    if (machine->cuda_version == 0 || !pj_isa_highest_for_cuda(machine->cuda_version, &isa))
-        isa = (struct pj_isa){0};
-    return isa;
+    PJ_CLEANUP_BUFFER struct pj_buffer options = *text;
+    *text = (struct pj_buffer){.failed = options.failed};
+    pj_buffer_printf(text, "-c%s%s", options.size ? " " : "", pj_buffer_text(&options));
 }
 
-/* Adds the job of one module and target number. `explicit_target`: named, so that what cannot run is
- * incompatible instead of left out. */
+/* Adds the job of one module and target. `explicit_target`: named, so that what cannot run is incompatible
+ * instead of left out. The letter of a target is the compiler's business: for the driver all letters are one
+ * device [6]. */
 static int add_job(struct pj_plan *plan, size_t module_index, const struct pj_plan_machine *machine,
-                   uint16_t target, bool explicit_target, struct pj_error **err)
+                   struct pj_arch target, bool explicit_target, struct pj_error **err)
 {
     const struct pj_module *module = &plan->manifest->modules[module_index];
-    const struct pj_plan_image *image = plan->module_images[module_index];
-    struct pj_job job = {.name = module->name,
-                         .module = module_index,
-                         .image = image,
-                         .target = target,
-                         .required = module->required};
-    job.kind = target == 0 ? PJ_JOB_UNRESOLVED : is_device(machine, target) ? PJ_JOB_NATIVE : PJ_JOB_FOREIGN;
-    job.options = module->options;
-    int r = judge_module(plan, module, image, &job, err);
+    struct pj_job job = {
+        .name = module->name,
+        .module = module_index,
+        .target = target.number,
+        .letter = module->kind == PJ_MODULE_SOURCE ? target.letter : '\0',
+        .explicit_target = explicit_target,
+        .options = module->options,
+        .required = module->required,
+    };
+    job.kind = target.number == 0                  ? PJ_JOB_UNRESOLVED
+               : is_device(machine, target.number) ? PJ_JOB_NATIVE
+                                                   : PJ_JOB_FOREIGN;
+    int r = fill_files(plan, &job, err);
+    if (r == 0)
+        r = pj_plan_judge(plan, &job, machine, err);
     if (r < 0)
         return r;
-    if (job.fate == PJ_JOB_OPEN && target) {
-        struct pj_ptx_finding finding = {0};
-        r = pj_ptx_check_target(&image->ptx, target, driver_isa(machine), &plan->arena, &finding, err);
-        if (r < 0)
-            return r;
-        if (finding.code == PJ_PTX_NEWER_THAN_GPU && !explicit_target) {
-            plan->left_out++;
-            plan->last_left_out = target;
-            return 0;
-        }
-        if (finding.code != PJ_PTX_OK) {
-            job.fate = finding.code == PJ_PTX_NEWER_THAN_GPU ? PJ_JOB_INCOMPATIBLE : PJ_JOB_REJECTED;
-            job.reason_code = pj_ptx_finding_name(finding.code);
-            job.reason = finding.message;
-        }
+    if (job.fate == PJ_JOB_LEFT_OUT) {
+        plan->left_out++;
+        plan->last_left_out = target.number;
+        return 0;
     }
     PJ_CLEANUP_BUFFER struct pj_buffer options = {0};
     pj_jit_options_key_text(&job.options, &options);
+    if (job.link) /* each input is compiled to be linked [5] */
+        link_option_text(&options);
     job.option_text = options.failed ? NULL : pj_arena_strdup(&plan->arena, pj_buffer_text(&options));
-    job.id = make_id(plan, module->name, &job.options, target);
+    job.id = make_id(plan, &job);
     if (!job.option_text || !job.id ||
         !pj_array_reserve((void **)&plan->jobs, plan->job_count, &plan->job_capacity, sizeof job))
         return pj_error_no_memory(err);
     plan->jobs[plan->job_count++] = job;
-    return 0;
+    return pj_plan_digest(module, &plan->jobs[plan->job_count - 1], err);
 }
 
 /* Does the driver of this CUDA version know the architecture? Unknown versions: yes, its own word decides. */
@@ -212,16 +199,21 @@ static bool driver_knows(const struct pj_plan_machine *machine, uint16_t number)
            pj_isa_compare(lowest, highest) <= 0;
 }
 
+static struct pj_arch number(uint16_t device)
+{
+    return (struct pj_arch){.number = device};
+}
+
 static int expand_spec(struct pj_plan *plan, size_t module, const struct pj_plan_machine *machine,
                        const struct pj_target_spec *spec, struct pj_error **err)
 {
     if (spec->form == PJ_TARGET_ONE)
-        return add_job(plan, module, machine, spec->first.number, true, err);
+        return add_job(plan, module, machine, spec->first, true, err);
     if (spec->form == PJ_TARGET_NATIVE) {
         if (machine->device_count == 0)
-            return add_job(plan, module, machine, 0, true, err);
+            return add_job(plan, module, machine, (struct pj_arch){0}, true, err);
         for (size_t i = 0; i < machine->device_count; i++) {
-            int r = add_job(plan, module, machine, machine->devices[i], true, err);
+            int r = add_job(plan, module, machine, number(machine->devices[i]), true, err);
             if (r < 0)
                 return r;
         }
@@ -232,7 +224,7 @@ static int expand_spec(struct pj_plan *plan, size_t module, const struct pj_plan
     for (size_t i = 0; i < count; i++) {
         if (!pj_target_contains(spec, all[i]) || !driver_knows(machine, all[i]))
             continue;
-        int r = add_job(plan, module, machine, all[i], false, err);
+        int r = add_job(plan, module, machine, number(all[i]), false, err);
         if (r < 0)
             return r;
     }
@@ -249,7 +241,7 @@ static int keep_one(struct pj_plan *plan, size_t module, const struct pj_plan_ma
         return 0;
     if (plan->last_left_out)
         plan->left_out--;
-    return add_job(plan, module, machine, target, true, err);
+    return add_job(plan, module, machine, number(target), true, err);
 }
 
 static int expand_module(struct pj_plan *plan, size_t module, const struct pj_plan_machine *machine,
@@ -278,6 +270,59 @@ int pj_plan_expand(struct pj_plan *plan, const struct pj_plan_selection *selecti
         if (r < 0)
             return r;
     }
+    return 0;
+}
+
+bool pj_job_needs_preparing(const struct pj_job *job)
+{
+    return job->image_count == 0 && job->fate == PJ_JOB_OPEN;
+}
+
+int pj_plan_prepared(struct pj_plan *plan, size_t index, const struct pj_plan_machine *machine,
+                     const char *bytes, size_t size, const struct pj_plan_file *files, size_t file_count,
+                     struct pj_error **err)
+{
+    struct pj_job *job = &plan->jobs[index];
+    struct pj_plan_image *image = pj_arena_calloc(&plan->arena, 1, sizeof *image);
+    const struct pj_plan_image **images = pj_arena_calloc(&plan->arena, 1, sizeof *images);
+    if (!image || !images)
+        return pj_error_no_memory(err);
+    *image = (struct pj_plan_image){
+        .path = job->files[0].path, .form = PJ_FORM_PTX, .bytes = bytes, .size_bytes = size};
+    pj_sha256_of(bytes, size, &image->sha256);
+    images[0] = image;
+    job->images = images;
+    job->image_count = 1;
+    job->size_bytes = size;
+    job->content = image->sha256;
+    job->files = files;
+    job->file_count = file_count;
+    int r = pj_plan_judge_bytes(plan, image, bytes, size, err);
+    return r == 0 ? pj_plan_judge_prepared(plan, job, machine, err) : r;
+}
+
+/* Every one but the last of a module may go: a module of which nothing is left would be warmed for nobody,
+ * and nobody would hear of it. */
+static void drop_left_out(struct pj_plan *plan)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < plan->job_count; i++) {
+        struct pj_job *job = &plan->jobs[i];
+        bool last = (i + 1 == plan->job_count || plan->jobs[i + 1].module != job->module) &&
+                    (kept == 0 || plan->jobs[kept - 1].module != job->module);
+        if (job->fate == PJ_JOB_LEFT_OUT && last)
+            job->fate = PJ_JOB_INCOMPATIBLE;
+        if (job->fate == PJ_JOB_LEFT_OUT)
+            plan->left_out++;
+        else
+            plan->jobs[kept++] = *job;
+    }
+    plan->job_count = kept;
+}
+
+int pj_plan_settle(struct pj_plan *plan, struct pj_error **err)
+{
+    drop_left_out(plan);
     return pj_plan_join_equal(plan, err);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The plan: images read and judged, and the jobs (image × target × options) that the manifest asks for on a
+/* The plan: files read and judged, and the jobs (images × target × options) that the manifest asks for on a
  * machine. */
 #ifndef PREJIT_JOB_PLAN_H
 #define PREJIT_JOB_PLAN_H
@@ -12,17 +12,40 @@
 #include "arch/options.h"
 #include "base/digest.h"
 #include "base/memory.h"
+#include "image/contents.h"
 #include "image/ptx.h"
 #include "manifest/manifest.h"
 
-/** One PTX file. Its bytes are not kept. */
+/** What a file is read as. */
+enum pj_plan_form {
+    PJ_FORM_PTX,    /* PTX that is loaded as it is */
+    PJ_FORM_INPUT,  /* an input of a link */
+    PJ_FORM_SOURCE, /* CUDA C++, or a header handed over in memory */
+};
+
+/** One file of a module, or the PTX that was prepared from a source. A file's bytes are not kept. */
 struct pj_plan_image {
-    const char *path;
+    const char *path; /* as opened; of prepared PTX its source's */
+    enum pj_plan_form form;
+    const char *bytes; /* of prepared PTX; NULL = the file's */
     struct stat status;
     struct pj_sha256 sha256;
     uint64_t size_bytes;
-    struct pj_ptx ptx;
-    struct pj_ptx_finding finding; /* of the file by itself */
+    struct pj_ptx ptx;           /* FORM_PTX, and inputs that are PTX */
+    struct pj_contents contents; /* FORM_INPUT */
+    /* What is to be said of the file by itself: a fault that keeps it from being used, else a warning; NULL =
+     * none.
+     */
+    const char *fault_code, *fault;
+    const char *warning_code, *warning;
+};
+
+/** A file that a job's result depends on, as it was read. */
+struct pj_plan_file {
+    const char *path;
+    struct stat status;
+    struct pj_sha256 sha256;
+    bool named; /* by the manifest; else found by a compiler: a header */
 };
 
 /** How a job relates to the machine's GPUs. */
@@ -37,31 +60,49 @@ enum pj_job_fate {
     PJ_JOB_OPEN,         /* to be compiled or found */
     PJ_JOB_REJECTED,     /* the image cannot be used; finding tells */
     PJ_JOB_INCOMPATIBLE, /* an explicit target, or this GPU, cannot run it; finding tells */
+    PJ_JOB_CRASHED,      /* preparing its source: NVRTC crashed, ran out of time, or of memory */
+    PJ_JOB_TIMED_OUT,
+    PJ_JOB_OUT_OF_MEMORY,
+    PJ_JOB_NOT_TRIED, /* the run ended before its source was prepared */
+    PJ_JOB_SKIPPED,   /* there is nothing to warm: the driver compiles none of it */
+    PJ_JOB_LEFT_OUT,  /* of a range, family or `all`, and NVRTC cannot compile for it: dropped and counted */
 };
 
 struct pj_job {
     const char *id;   /* "saxpy@sm_90", "saxpy[max_registers=64]@sm_90" */
     const char *name; /* module name; several joined by ", " where two spellings have one key */
     size_t module;    /* index of the first module in the manifest */
-    const struct pj_plan_image *image;
-    uint16_t target; /* architecture number; 0 = UNRESOLVED */
+    bool link;        /* the driver's linker takes all images; else there is one, which is loaded */
+    const struct pj_plan_image **images; /* a source's is the prepared PTX: none before it is there */
+    size_t image_count;
+    uint64_t size_bytes;      /* of all images; of a source that is not prepared its own */
+    struct pj_sha256 content; /* of what the driver gets: one image's own, or of the list of several */
+    const struct pj_plan_file *files; /* what all this comes from */
+    size_t file_count;
+    bool files_unknown;   /* there are more: this NVRTC does not tell which headers it read */
+    uint16_t target;      /* architecture number; 0 = UNRESOLVED */
+    char letter;          /* of the target as it was named, for a source's compiler; 0 = none */
+    bool explicit_target; /* named one by one, or native */
     enum pj_job_kind kind;
     struct pj_jit_options options;
     const char *option_text; /* as in the key; "" = none */
     bool required;
     enum pj_job_fate fate;
     const char *reason_code, *reason; /* of a fate other than OPEN, or a warning; NULL = none */
-    bool has_name;
-    uint64_t entry_hash; /* predicted, where has_name */
+    const char *log;                  /* of the compiler that prepared it; NULL = it said nothing */
+    bool has_names;                   /* every entry of the job is predicted */
+    const uint64_t *entries;          /* hashes: one, or of a link one for each input that is PTX */
+    size_t entry_count;
 };
 
 struct pj_plan {
     struct pj_arena arena;
     const struct pj_manifest *manifest; /* borrowed */
-    struct pj_plan_image *images;       /* one per distinct path */
+    struct pj_plan_image *images;       /* one per distinct path and form */
     size_t image_count;
-    const struct pj_plan_image **module_images; /* per module */
-    struct pj_job *jobs;                        /* in manifest order */
+    const struct pj_plan_image ***module_images; /* per module: its file, or a link's inputs in order; then
+                                                    headers in memory. NULL = not selected */
+    struct pj_job *jobs;                         /* in manifest order */
     size_t job_count, job_capacity;
     size_t left_out;        /* targets of a range, family or `all` that a module does not run on */
     uint16_t last_left_out; /* while one module is expanded */
@@ -92,13 +133,38 @@ bool pj_plan_selects(const struct pj_plan_selection *selection, const struct pj_
 int pj_plan_read(const struct pj_manifest *manifest, const struct pj_plan_selection *selection,
                  struct pj_plan **ret_plan, struct pj_error **err);
 
-/** Makes the jobs for `machine`; may be called once. Equal keys become one job with all names. */
+/** Makes the jobs for `machine`; may be called once. Jobs of sources have no image so far. */
 int pj_plan_expand(struct pj_plan *plan, const struct pj_plan_selection *selection,
                    const struct pj_plan_machine *machine, struct pj_error **err);
 
-/** Predicts the entry of every OPEN job of a known target; images are read again, and one that changed
- * meanwhile stays without a name. */
+/** Judges the module that job->module names by itself, whatever the target: its files, its pin, its kernels as far as they
+ * are known. The fate stays OPEN where nothing is wrong. */
+int pj_plan_judge_module(struct pj_plan *plan, struct pj_job *job, struct pj_error **err);
+
+/** How many files a module names: its own, or a link's inputs, and headers in memory. */
+size_t pj_plan_file_count(const struct pj_module *module);
+
+/** Is this the job of a source whose PTX is still to be made? */
+bool pj_job_needs_preparing(const struct pj_job *job);
+
+/** Takes in the PTX made for the source job number `job`: `bytes`, `files` and their strings stay the
+ * caller's and outlive the plan. What is wrong with it becomes the job's fate. */
+int pj_plan_prepared(struct pj_plan *plan, size_t job, const struct pj_plan_machine *machine,
+                     const char *bytes, size_t size, const struct pj_plan_file *files, size_t file_count,
+                     struct pj_error **err);
+
+/** After expanding, and preparing where that takes place: drops jobs that are LEFT_OUT, and joins those of
+ * one key into one with all names. */
+int pj_plan_settle(struct pj_plan *plan, struct pj_error **err);
+
+/** Predicts the entries of every OPEN job of a known target, as far as that can be done (what a fatbin,
+ * object or library holds is not predicted [45]); images are read again, and one that changed meanwhile stays
+ * without a name.
+ */
 int pj_plan_name(struct pj_plan *plan, const char *stamp, struct pj_error **err);
+
+/** Opens what the driver gets as image number `index` of the job: the file, or memory. */
+int pj_job_open_image(const struct pj_job *job, size_t index, int *ret_fd, struct pj_error **err);
 
 void pj_plan_free(struct pj_plan *plan);
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads the images of a plan: each file once, hashed and judged, its bytes given back at once. */
+/* Reads the files of a plan: each once, hashed and judged, its bytes given back at once. */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/buffer.h"
 #include "base/file.h"
@@ -15,13 +17,24 @@ const char *pj_plan_manifest_name(const struct pj_manifest *manifest)
     return strcmp(manifest->name, "-") == 0 ? "<stdin>" : manifest->name;
 }
 
-/* What is wrong with a file is said of the file: a glob's modules do not show which one it is. */
-static int name_file(struct pj_plan *plan, struct pj_plan_image *image, struct pj_error **err)
+size_t pj_plan_file_count(const struct pj_module *module)
 {
-    if (pj_ptx_usable(image->finding.code))
-        return 0;
-    image->finding.message = pj_arena_printf(&plan->arena, "%s: %s", image->path, image->finding.message);
-    return image->finding.message ? 0 : pj_error_no_memory(err);
+    return (module->kind == PJ_MODULE_LINK ? module->input_count : 1) + module->header_count;
+}
+
+static const char *file_path(const struct pj_module *module, size_t index)
+{
+    size_t own = module->kind == PJ_MODULE_LINK ? module->input_count : 1;
+    if (index >= own)
+        return module->headers[index - own].path;
+    return module->kind == PJ_MODULE_LINK ? module->inputs[index] : module->path;
+}
+
+static enum pj_plan_form form_of(const struct pj_module *module)
+{
+    return module->kind == PJ_MODULE_LINK     ? PJ_FORM_INPUT
+           : module->kind == PJ_MODULE_SOURCE ? PJ_FORM_SOURCE
+                                              : PJ_FORM_PTX;
 }
 
 static int read_image(struct pj_plan *plan, struct pj_plan_image *image, struct pj_buffer *bytes,
@@ -38,8 +51,7 @@ static int read_image(struct pj_plan *plan, struct pj_plan_image *image, struct 
     const char *text = pj_buffer_text(bytes);
     image->size_bytes = bytes->size;
     pj_sha256_of(text, bytes->size, &image->sha256);
-    r = pj_ptx_read(text, bytes->size, &plan->arena, &image->ptx, &image->finding, err);
-    return r < 0 ? r : name_file(plan, image, err);
+    return pj_plan_judge_bytes(plan, image, text, bytes->size, err);
 }
 
 /* An image that cannot be read: a fault of the manifest where the module is required, else a rejected job. */
@@ -54,65 +66,85 @@ static int cannot_read(struct pj_plan *plan, const struct pj_module *module, str
                          pj_error_message(problem));
         return pj_buffer_check(faults, err);
     }
-    image->finding.code = PJ_PTX_NOT_PTX;
-    image->finding.message = pj_arena_strdup(&plan->arena, pj_error_message(problem));
-    return image->finding.message ? 0 : pj_error_no_memory(err);
+    image->fault_code = "unreadable";
+    image->fault = pj_arena_strdup(&plan->arena, pj_error_message(problem));
+    return image->fault ? 0 : pj_error_no_memory(err);
 }
 
-static int compare_paths(const void *a, const void *b)
+static int compare_images(const void *a, const void *b)
 {
-    return strcmp((*(const struct pj_plan_image *const *)a)->path,
-                  (*(const struct pj_plan_image *const *)b)->path);
+    const struct pj_plan_image *x = *(const struct pj_plan_image *const *)a;
+    const struct pj_plan_image *y = *(const struct pj_plan_image *const *)b;
+    int order = strcmp(x->path, y->path);
+    return order != 0 ? order : (int)x->form - (int)y->form;
+}
+
+/* One wish for each file of each selected module; `wanted` and `sorted` have room for all. */
+static size_t collect_wishes(const struct pj_plan *plan, const bool *selected, struct pj_plan_image *wanted,
+                             struct pj_plan_image **sorted)
+{
+    size_t used = 0;
+    for (size_t i = 0; i < plan->manifest->module_count; i++) {
+        const struct pj_module *module = &plan->manifest->modules[i];
+        for (size_t k = 0; selected[i] && k < pj_plan_file_count(module); k++) {
+            wanted[used] = (struct pj_plan_image){.path = file_path(module, k), .form = form_of(module)};
+            sorted[used] = &wanted[used];
+            used++;
+        }
+    }
+    return used;
 }
 
 /* Distinct paths: modules that name the same file share one image. */
 static int distinct_images(struct pj_plan *plan, const bool *selected, struct pj_error **err)
 {
-    size_t count = plan->manifest->module_count;
-    plan->images = pj_arena_calloc(&plan->arena, count, sizeof *plan->images);
-    plan->module_images = pj_arena_calloc(&plan->arena, count, sizeof *plan->module_images);
-    PJ_CLEANUP_FREE struct pj_plan_image **sorted = calloc(count + 1, sizeof *sorted);
-    PJ_CLEANUP_FREE struct pj_plan_image *wanted = calloc(count + 1, sizeof *wanted);
-    if (!plan->images || !plan->module_images || !sorted || !wanted)
+    size_t modules = plan->manifest->module_count, files = 0;
+    for (size_t i = 0; i < modules; i++)
+        files += selected[i] ? pj_plan_file_count(&plan->manifest->modules[i]) : 0;
+    plan->images = pj_arena_calloc(&plan->arena, files + 1, sizeof *plan->images);
+    plan->module_images = pj_arena_calloc(&plan->arena, modules + 1, sizeof *plan->module_images);
+    const struct pj_plan_image **slots = pj_arena_calloc(&plan->arena, files + 1, sizeof *slots);
+    PJ_CLEANUP_FREE struct pj_plan_image **sorted = calloc(files + 1, sizeof *sorted);
+    PJ_CLEANUP_FREE struct pj_plan_image *wanted = calloc(files + 1, sizeof *wanted);
+    if (!plan->images || !plan->module_images || !slots || !sorted || !wanted)
         return pj_error_no_memory(err);
-    size_t used = 0;
-    for (size_t i = 0; i < count; i++) {
+    size_t used = collect_wishes(plan, selected, wanted, sorted);
+    qsort(sorted, used, sizeof *sorted, compare_images);
+    for (size_t i = 0; i < used; i++) {
+        if (i == 0 || compare_images(&sorted[i], &sorted[i - 1]) != 0)
+            plan->images[plan->image_count++] = *sorted[i];
+        slots[sorted[i] - wanted] = &plan->images[plan->image_count - 1];
+    }
+    for (size_t i = 0, at = 0; i < modules; i++) {
         if (!selected[i])
             continue;
-        wanted[i] = (struct pj_plan_image){.path = plan->manifest->modules[i].path};
-        sorted[used++] = &wanted[i];
-    }
-    qsort(sorted, used, sizeof *sorted, compare_paths);
-    for (size_t i = 0; i < used; i++) {
-        if (i == 0 || strcmp(sorted[i]->path, sorted[i - 1]->path) != 0)
-            plan->images[plan->image_count++].path = sorted[i]->path;
-        plan->module_images[sorted[i] - wanted] = &plan->images[plan->image_count - 1];
+        plan->module_images[i] = &slots[at];
+        at += pj_plan_file_count(&plan->manifest->modules[i]);
     }
     return 0;
 }
 
-/* Modules whose PTX has to be made first. */
-static int refuse_unprepared(const struct pj_plan *plan, const bool *selected, struct pj_error **err)
+/* `done` is parallel to the plan's images. */
+static int read_module(struct pj_plan *plan, size_t index, bool *done, struct pj_buffer *bytes,
+                       struct pj_buffer *faults, struct pj_error **err)
 {
-    const struct pj_manifest *manifest = plan->manifest;
-    for (size_t i = 0; i < manifest->module_count; i++) {
-        const struct pj_module *module = &manifest->modules[i];
-        if (selected[i] && module->kind != PJ_MODULE_PTX)
-            return pj_error_set(
-                err, PJ_ERROR_UNSUPPORTED,
-                "%s:%zu: module '%s': modules with `%s:` cannot be planned by this version of "
-                "prejit: leave it out with -m",
-                pj_plan_manifest_name(manifest), module->line, module->name,
-                module->kind == PJ_MODULE_SOURCE ? "source" : "link");
+    const struct pj_module *module = &plan->manifest->modules[index];
+    int r = 0;
+    for (size_t k = 0; k < pj_plan_file_count(module) && r == 0; k++) {
+        size_t at = (size_t)(plan->module_images[index][k] - plan->images);
+        if (done[at])
+            continue;
+        done[at] = true;
+        PJ_CLEANUP_ERROR struct pj_error *problem = NULL;
+        if (read_image(plan, &plan->images[at], bytes, &problem) < 0)
+            r = cannot_read(plan, module, &plan->images[at], problem, faults, err);
     }
-    return 0;
+    return r;
 }
 
 int pj_plan_read_images(struct pj_plan *plan, const bool *selected, struct pj_error **err)
 {
-    int r = refuse_unprepared(plan, selected, err);
-    if (r == 0)
-        r = distinct_images(plan, selected, err);
+    int r = distinct_images(plan, selected, err);
     if (r < 0)
         return r;
     PJ_CLEANUP_BUFFER struct pj_buffer bytes = {0};
@@ -121,15 +153,8 @@ int pj_plan_read_images(struct pj_plan *plan, const bool *selected, struct pj_er
     if (!done)
         return pj_error_no_memory(err);
     for (size_t i = 0; i < plan->manifest->module_count && r == 0; i++) {
-        if (!selected[i])
-            continue;
-        struct pj_plan_image *image = &plan->images[plan->module_images[i] - plan->images];
-        if (done[image - plan->images])
-            continue;
-        done[image - plan->images] = true;
-        PJ_CLEANUP_ERROR struct pj_error *problem = NULL;
-        if (read_image(plan, image, &bytes, &problem) < 0)
-            r = cannot_read(plan, &plan->manifest->modules[i], image, problem, &faults, err);
+        if (selected[i])
+            r = read_module(plan, i, done, &bytes, &faults, err);
     }
     if (r < 0)
         return r;
@@ -143,6 +168,11 @@ int pj_plan_reread(const struct pj_plan_image *image, struct pj_buffer *bytes, b
 {
     PJ_CLEANUP_ERROR struct pj_error *problem = NULL;
     pj_buffer_reset(bytes);
+    if (image->bytes) {
+        pj_buffer_append(bytes, image->bytes, image->size_bytes);
+        *ret_same = true;
+        return pj_buffer_check(bytes, err);
+    }
     if (pj_file_read(AT_FDCWD, image->path, IMAGE_MAX_BYTES, bytes, &problem) < 0) {
         *ret_same = false;
         return problem->code == PJ_ERROR_NO_MEMORY ? pj_error_no_memory(err) : 0;
@@ -151,4 +181,19 @@ int pj_plan_reread(const struct pj_plan_image *image, struct pj_buffer *bytes, b
     pj_sha256_of(pj_buffer_text(bytes), bytes->size, &digest);
     *ret_same = memcmp(digest.bytes, image->sha256.bytes, sizeof digest.bytes) == 0;
     return 0;
+}
+
+int pj_job_open_image(const struct pj_job *job, size_t index, int *ret_fd, struct pj_error **err)
+{
+    const struct pj_plan_image *image = job->images[index];
+    struct stat status;
+    if (!image->bytes)
+        return pj_file_open_regular(AT_FDCWD, image->path, ret_fd, &status, err);
+    PJ_CLEANUP_CLOSE int fd = memfd_create("prejit image", MFD_CLOEXEC);
+    if (fd < 0)
+        return pj_error_errno(err, PJ_ERROR_IO, errno, "cannot make a file in memory");
+    int r = pj_file_pwrite(fd, "a file in memory", image->bytes, (size_t)image->size_bytes, 0, err);
+    if (r == 0)
+        *ret_fd = PJ_STEAL_FD(fd);
+    return r;
 }

@@ -10,7 +10,7 @@
 static int compare_keys(const void *a, const void *b)
 {
     const struct pj_job *x = *(const struct pj_job *const *)a, *y = *(const struct pj_job *const *)b;
-    int order = memcmp(&x->image->sha256, &y->image->sha256, sizeof x->image->sha256);
+    int order = memcmp(&x->content, &y->content, sizeof x->content);
     if (order == 0)
         order = (x->target > y->target) - (x->target < y->target);
     if (order == 0)
@@ -78,38 +78,121 @@ int pj_plan_join_equal(struct pj_plan *plan, struct pj_error **err)
     return 0;
 }
 
-static int compare_images(const void *a, const void *b)
+int pj_plan_digest(const struct pj_module *module, struct pj_job *job, struct pj_error **err)
 {
-    const struct pj_job *x = *(struct pj_job *const *)a, *y = *(struct pj_job *const *)b;
+    if (job->image_count == 1 && !job->link) {
+        job->content = job->images[0]->sha256;
+        return 0;
+    }
+    PJ_CLEANUP_BUFFER struct pj_buffer text = {0};
+    pj_buffer_puts(&text, job->link ? "link\n" : "source\n");
+    for (size_t i = 0; i < job->file_count; i++)
+        pj_buffer_append(&text, &job->files[i].sha256, sizeof job->files[i].sha256);
+    for (size_t i = 0; i < module->header_count; i++)
+        pj_buffer_printf(&text, "header %s\n", module->headers[i].name);
+    for (size_t i = 0; i < module->nvrtc_count; i++)
+        pj_buffer_printf(&text, "option %s\n", module->nvrtc[i]);
+    for (size_t i = 0; i < module->name_expression_count; i++)
+        pj_buffer_printf(&text, "name %s\n", module->name_expressions[i]);
+    if (module->kind == PJ_MODULE_SOURCE)
+        pj_buffer_printf(&text, "program %s\nsource %s\nletter %d\n", module->program_name, module->path,
+                         job->letter);
+    int r = pj_buffer_check(&text, err);
+    if (r == 0)
+        pj_sha256_of(pj_buffer_text(&text), text.size, &job->content);
+    return r;
+}
+
+/* One image of one job, to be read for its entry's name. */
+struct reading {
+    struct pj_job *job;
+    const struct pj_plan_image *image;
+};
+
+static int compare_readings(const void *a, const void *b)
+{
+    const struct reading *x = a, *y = b;
     return (x->image > y->image) - (x->image < y->image);
+}
+
+static bool is_nameable(const struct pj_job *job)
+{
+    return job->fate == PJ_JOB_OPEN && job->target && job->image_count > 0;
+}
+
+/* Only PTX has an entry. What lies inside a fatbin, an object or a library may have one too, under a key that
+ * is not predicted [45]. */
+static bool has_entry(const struct pj_plan_image *image)
+{
+    return image->form == PJ_FORM_PTX || image->contents.kind == PJ_INPUT_PTX;
+}
+
+static bool is_predictable(const struct pj_plan_image *image)
+{
+    return has_entry(image) || image->contents.kind == PJ_INPUT_CUBIN;
+}
+
+static int collect_readings(struct pj_plan *plan, struct reading **ret_readings, size_t *ret_count,
+                            struct pj_error **err)
+{
+    size_t most = 0, count = 0;
+    for (size_t i = 0; i < plan->job_count; i++)
+        most += plan->jobs[i].image_count;
+    struct reading *readings = calloc(most + 1, sizeof *readings);
+    if (!readings)
+        return pj_error_no_memory(err);
+    for (size_t i = 0; i < plan->job_count; i++) {
+        struct pj_job *job = &plan->jobs[i];
+        job->has_names = is_nameable(job);
+        job->entry_count = 0;
+        for (size_t k = 0; is_nameable(job) && k < job->image_count; k++) {
+            job->has_names &= is_predictable(job->images[k]);
+            if (has_entry(job->images[k]))
+                readings[count++] = (struct reading){job, job->images[k]};
+        }
+    }
+    qsort(readings, count, sizeof *readings, compare_readings); /* each image is read once for all its jobs */
+    *ret_readings = readings;
+    *ret_count = count;
+    return 0;
+}
+
+/* Two inputs with the same text have one entry. */
+static int add_entry(struct pj_plan *plan, struct pj_job *job, uint64_t hash, struct pj_error **err)
+{
+    uint64_t *entries = (uint64_t *)(uintptr_t)job->entries; /* the plan's own, in its arena */
+    if (!entries)
+        entries = pj_arena_calloc(&plan->arena, job->image_count, sizeof *entries);
+    if (!entries)
+        return pj_error_no_memory(err);
+    job->entries = entries;
+    for (size_t i = 0; i < job->entry_count; i++) {
+        if (entries[i] == hash)
+            return 0;
+    }
+    entries[job->entry_count++] = hash;
+    return 0;
 }
 
 int pj_plan_name(struct pj_plan *plan, const char *stamp, struct pj_error **err)
 {
-    PJ_CLEANUP_FREE struct pj_job **jobs = calloc(plan->job_count + 1, sizeof *jobs);
+    PJ_CLEANUP_FREE struct reading *readings = NULL;
     PJ_CLEANUP_BUFFER struct pj_buffer bytes = {0};
-    if (!jobs)
-        return pj_error_no_memory(err);
     size_t count = 0;
-    for (size_t i = 0; i < plan->job_count; i++) {
-        if (plan->jobs[i].fate == PJ_JOB_OPEN && plan->jobs[i].target)
-            jobs[count++] = &plan->jobs[i];
-    }
-    qsort(jobs, count, sizeof *jobs, compare_images); /* each image is read once for all its jobs */
-    const struct pj_plan_image *read = NULL;
+    int r = collect_readings(plan, &readings, &count, err);
     bool same = false;
-    for (size_t i = 0; i < count; i++) {
-        if (jobs[i]->image != read) {
-            int r = pj_plan_reread(jobs[i]->image, &bytes, &same, err);
-            if (r < 0)
-                return r;
-            read = jobs[i]->image;
-        }
-        if (!same)
-            continue;
-        jobs[i]->entry_hash = pj_cache_key_hash(stamp, jobs[i]->target, pj_buffer_text(&bytes), bytes.size,
-                                                jobs[i]->option_text);
-        jobs[i]->has_name = true;
+    for (size_t i = 0; i < count && r == 0; i++) {
+        struct pj_job *job = readings[i].job;
+        if (i == 0 || readings[i].image != readings[i - 1].image)
+            r = pj_plan_reread(readings[i].image, &bytes, &same, err);
+        if (r < 0)
+            return r;
+        job->has_names &= same;
+        if (same)
+            r = add_entry(
+                plan, job,
+                pj_cache_key_hash(stamp, job->target, pj_buffer_text(&bytes), bytes.size, job->option_text),
+                err);
     }
-    return 0;
+    return r;
 }

@@ -25,7 +25,8 @@ struct pj_worker {
     void *owner;
     bool greeted, started, busy, reaped;
     uint64_t job;
-    double deadline_ms; /* of what it does now; INFINITY = none */
+    enum pj_wire_type answer; /* what ends being busy */
+    double deadline_ms;       /* of what it does now; INFINITY = none */
     struct pj_wire_start start;
     struct pj_arena arena; /* strings of `start` */
 };
@@ -61,6 +62,50 @@ static void free_worker(struct pj_worker *worker)
     free(worker);
 }
 
+/* The start order of a worker, in memory of its own. */
+static int prepare_start(const struct pj_pool *pool, const struct pj_worker_spec *spec,
+                         struct pj_worker *worker, struct pj_error **err)
+{
+    const char *driver[] = {pool->options.driver_path};
+    bool is_driver = spec->library == PJ_LIBRARY_DRIVER;
+    const char *const *paths = is_driver ? driver : spec->library_paths;
+    size_t count = is_driver ? pool->options.driver_path != NULL : spec->library_path_count;
+    if (count > PJ_WIRE_PATHS_MAX)
+        count = PJ_WIRE_PATHS_MAX;
+    worker->start = (struct pj_wire_start){
+        .library = spec->library,
+        .path_count = (uint32_t)count,
+        .paths = pj_arena_calloc(&worker->arena, count + 1, sizeof *worker->start.paths),
+        .watch_path = pj_arena_strdup(&worker->arena, spec->watch_path ? spec->watch_path : ""),
+        .context = spec->context,
+    };
+    if (!worker->start.paths || !worker->start.watch_path)
+        return pj_error_no_memory(err);
+    for (size_t i = 0; i < count; i++) {
+        worker->start.paths[i] = pj_arena_strdup(&worker->arena, paths[i]);
+        if (!worker->start.paths[i])
+            return pj_error_no_memory(err);
+    }
+    return 0;
+}
+
+static int spawn(const struct pj_pool *pool, const struct pj_worker_spec *spec, struct pj_worker *worker,
+                 struct pj_error **err)
+{
+    const struct pj_child_environment wanted = {
+        .cache_path = spec->cache_path,
+        .cache_max_bytes = spec->cache_max_bytes,
+        .disable_jit = spec->disable_jit,
+        .visible_devices = spec->visible_devices,
+        .library_path = worker->start.path_count == 1 ? worker->start.paths[0] : NULL,
+    };
+    char **environment = pj_child_environment(&worker->arena, environ, &wanted);
+    if (!environment)
+        return pj_error_no_memory(err);
+    return pj_child_spawn(pool->options.worker_program, environment, spec->directory, &worker->pid,
+                          &worker->socket, err);
+}
+
 int pj_pool_start(struct pj_pool *pool, const struct pj_worker_spec *spec, struct pj_worker **ret_worker,
                   struct pj_error **err)
 {
@@ -70,25 +115,9 @@ int pj_pool_start(struct pj_pool *pool, const struct pj_worker_spec *spec, struc
     worker->socket = -1;
     worker->owner = spec->owner;
     worker->deadline_ms = pj_clock_ms() + pool->options.start_timeout_ms;
-    struct pj_child_environment wanted = {
-        .cache_path = spec->cache_path,
-        .cache_max_bytes = spec->cache_max_bytes,
-        .disable_jit = spec->disable_jit,
-        .visible_devices = spec->visible_devices,
-        .driver_path = pool->options.driver_path,
-    };
-    const char *driver_path = pool->options.driver_path ? pool->options.driver_path : "";
-    worker->start = (struct pj_wire_start){
-        .driver_path = pj_arena_strdup(&worker->arena, driver_path),
-        .watch_path = pj_arena_strdup(&worker->arena, spec->watch_path ? spec->watch_path : ""),
-        .context = spec->context,
-    };
-    char **environment = pj_child_environment(&worker->arena, environ, &wanted);
-    int r = 0;
-    if (!environment || !worker->start.driver_path || !worker->start.watch_path)
-        r = pj_error_no_memory(err);
-    else
-        r = pj_child_spawn(pool->options.worker_program, environment, &worker->pid, &worker->socket, err);
+    int r = prepare_start(pool, spec, worker, err);
+    if (r == 0)
+        r = spawn(pool, spec, worker, err);
     if (r < 0) {
         free_worker(worker);
         return r;
@@ -99,17 +128,16 @@ int pj_pool_start(struct pj_pool *pool, const struct pj_worker_spec *spec, struc
     return 0;
 }
 
-int pj_pool_load(struct pj_pool *pool, struct pj_worker *worker, const struct pj_wire_load *load, int fd,
-                 double timeout_ms, struct pj_error **err)
+int pj_pool_give(struct pj_pool *pool, struct pj_worker *worker, const struct pj_wire_message *order,
+                 const struct pj_wire_descriptors *descriptors, double timeout_ms, struct pj_error **err)
 {
     (void)pool;
-    struct pj_wire_message message = {.type = PJ_WIRE_LOAD};
-    message.load = *load;
     worker->busy = true;
-    worker->job = load->job;
+    worker->answer = order->type == PJ_WIRE_MAKE ? PJ_WIRE_MADE : PJ_WIRE_LOADED;
+    worker->job = order->type == PJ_WIRE_MAKE ? order->make.job : order->load.job;
     worker->deadline_ms = pj_clock_ms() + timeout_ms;
     PJ_CLEANUP_ERROR struct pj_error *send_error = NULL;
-    int r = pj_wire_send(worker->socket, &message, fd, &send_error);
+    int r = pj_wire_send(worker->socket, order, descriptors, &send_error);
     if (r == PJ_ERROR_WORKER) /* it died: the closed socket tells in pj_pool_wait, with the cause */
         return 0;
     if (r < 0 && err)
@@ -238,6 +266,11 @@ static void free_buried(struct pj_pool *pool)
     }
 }
 
+static uint64_t answered_job(const struct pj_wire_message *message)
+{
+    return message->type == PJ_WIRE_MADE ? message->made.job : message->loaded.job;
+}
+
 /* A greeted worker gets its start order; everything else becomes an event. False = nothing for the caller
  * yet. */
 static bool dispatch(struct pj_pool *pool, struct pj_worker *worker, struct pj_event *event)
@@ -253,7 +286,7 @@ static bool dispatch(struct pj_pool *pool, struct pj_worker *worker, struct pj_e
         }
         worker->greeted = true;
         struct pj_wire_message start = {.type = PJ_WIRE_START, .start = worker->start};
-        (void)pj_wire_send(worker->socket, &start, -1,
+        (void)pj_wire_send(worker->socket, &start, NULL,
                            &ignored); /* a dead worker shows by its closed socket */
         return false;
     }
@@ -268,16 +301,21 @@ static bool dispatch(struct pj_pool *pool, struct pj_worker *worker, struct pj_e
                                    .started = &pool->message.started};
         return true;
     case PJ_WIRE_LOADED:
-        if (worker->busy && pool->message.loaded.job == worker->job) {
-            worker->busy = false;
-            worker->deadline_ms = INFINITY;
-            *event = (struct pj_event){.kind = PJ_EVENT_LOADED,
-                                       .worker = worker,
-                                       .owner = worker->owner,
-                                       .loaded = &pool->message.loaded};
-            return true;
+    case PJ_WIRE_MADE:
+        if (!worker->busy || pool->message.type != worker->answer ||
+            answered_job(&pool->message) != worker->job)
+            break;
+        worker->busy = false;
+        worker->deadline_ms = INFINITY;
+        *event = (struct pj_event){.worker = worker, .owner = worker->owner};
+        if (pool->message.type == PJ_WIRE_MADE) {
+            event->kind = PJ_EVENT_MADE;
+            event->made = &pool->message.made;
+        } else {
+            event->kind = PJ_EVENT_LOADED;
+            event->loaded = &pool->message.loaded;
         }
-        break;
+        return true;
     default:
         break;
     }
@@ -289,10 +327,10 @@ static bool dispatch(struct pj_pool *pool, struct pj_worker *worker, struct pj_e
 static int receive(struct pj_pool *pool, struct pj_worker *worker, struct pj_event *event,
                    struct pj_error **err)
 {
-    PJ_CLEANUP_CLOSE int fd = -1;
+    PJ_CLEANUP_DESCRIPTORS struct pj_wire_descriptors descriptors = {0};
     PJ_CLEANUP_ERROR struct pj_error *problem = NULL;
     pj_arena_free(&pool->message_arena);
-    int r = pj_wire_receive(worker->socket, &pool->message_arena, &pool->message, &fd, &problem);
+    int r = pj_wire_receive(worker->socket, &pool->message_arena, &pool->message, &descriptors, &problem);
     if (r == PJ_ERROR_NO_MEMORY)
         return pj_error_no_memory(err);
     if (r == PJ_ERROR_BUSY)
@@ -373,8 +411,7 @@ int pj_pool_wait(struct pj_pool *pool, double until_ms, struct pj_event *ret_eve
         struct pj_worker *late = r == 0 ? overdue(pool, now) : NULL;
         if (late) {
             bury(pool, late, PJ_DEATH_TIMED_OUT,
-                 late->started ? "killed: its time was up" : "killed: the driver did not start in time",
-                 &event);
+                 late->started ? "killed: its time was up" : "killed: it did not start in time", &event);
         } else if (r == 0 && now >= until_ms) {
             event.kind = PJ_EVENT_TIME;
         } else if (r == 0) {

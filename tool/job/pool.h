@@ -28,7 +28,11 @@ struct pj_pool_options {
 
 /** What one worker is for. Strings are copied. */
 struct pj_worker_spec {
-    const char *cache_path;
+    enum pj_wire_library library;
+    const char *const *library_paths; /* NVRTC, nvJitLink: tried in this order; the driver's is the pool's */
+    size_t library_path_count;
+    const char *directory;  /* working directory; NULL = the caller's */
+    const char *cache_path; /* of the driver; NULL = no compute cache at all */
     uint64_t cache_max_bytes;
     bool disable_jit;
     bool context;
@@ -42,6 +46,7 @@ enum pj_event_kind {
     PJ_EVENT_INTERRUPTED, /* interrupt_fd is readable */
     PJ_EVENT_STARTED,     /* `started` */
     PJ_EVENT_LOADED,      /* `loaded` */
+    PJ_EVENT_MADE,        /* `made` */
     PJ_EVENT_DIED,        /* the worker is gone; `death` */
 };
 
@@ -67,6 +72,7 @@ struct pj_event {
     void *owner;
     const struct pj_wire_started *started; /* valid until the next pj_pool_wait */
     const struct pj_wire_loaded *loaded;   /* the same */
+    const struct pj_wire_made *made;       /* the same */
     struct pj_death death;
 };
 
@@ -76,10 +82,11 @@ int pj_pool_new(const struct pj_pool_options *options, struct pj_pool **ret_pool
 int pj_pool_start(struct pj_pool *pool, const struct pj_worker_spec *spec, struct pj_worker **ret_worker,
                   struct pj_error **err);
 
-/** Gives an idle, started worker an image to load. `timeout_ms` from now it is killed (DIED with TIMED_OUT).
- * `fd` stays the caller's. A worker that died meanwhile is no error here: DIED follows. */
-int pj_pool_load(struct pj_pool *pool, struct pj_worker *worker, const struct pj_wire_load *load, int fd,
-                 double timeout_ms, struct pj_error **err);
+/** Gives an idle, started worker a PJ_WIRE_LOAD or PJ_WIRE_MAKE; LOADED or MADE follows. `timeout_ms` from
+ * now it is killed (DIED with TIMED_OUT). The descriptors stay the caller's. A worker that died meanwhile is
+ * no error here: DIED follows. */
+int pj_pool_give(struct pj_pool *pool, struct pj_worker *worker, const struct pj_wire_message *order,
+                 const struct pj_wire_descriptors *descriptors, double timeout_ms, struct pj_error **err);
 
 /** Ends a worker (killed where it is busy); no event follows and `worker` is no longer valid. */
 void pj_pool_stop(struct pj_pool *pool, struct pj_worker *worker);

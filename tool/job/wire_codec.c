@@ -96,6 +96,28 @@ static bool array(struct codec *codec, uint32_t *count, uint32_t maximum, void *
     return true;
 }
 
+/* A list of texts. */
+static void texts(struct codec *codec, uint32_t *count, uint32_t maximum, const char ***items)
+{
+    if (!array(codec, count, maximum, (void **)items, sizeof **items))
+        return;
+    for (uint32_t i = 0; i < *count; i++)
+        text(codec, &(*items)[i]);
+}
+
+static void parts(struct codec *codec, uint32_t *count, struct pj_wire_part **items)
+{
+    if (!array(codec, count, PJ_WIRE_PARTS_MAX, (void **)items, sizeof **items))
+        return;
+    for (uint32_t i = 0; i < *count; i++) {
+        struct pj_wire_part *part = &(*items)[i];
+        u32(codec, &part->type);
+        text(codec, &part->name);
+        u64(codec, &part->bytes);
+        raw(codec, part->sha256.bytes, sizeof part->sha256.bytes);
+    }
+}
+
 static void files(struct codec *codec, uint32_t *count, struct pj_wire_file **items)
 {
     if (!array(codec, count, PJ_WIRE_FILES_MAX, (void **)items, sizeof **items))
@@ -117,6 +139,12 @@ static void started(struct codec *codec, struct pj_wire_started *message)
     i32(codec, &message->result);
     text(codec, &message->result_name);
     i32(codec, &message->cuda_version);
+    text(codec, &message->library_path);
+    if (array(codec, &message->arch_count, PJ_WIRE_ARCHS_MAX, (void **)&message->archs,
+              sizeof *message->archs)) {
+        for (uint32_t i = 0; i < message->arch_count; i++)
+            u32(codec, &message->archs[i]);
+    }
     u32(codec, &message->has_library_load);
     number(codec, &message->init_ms);
     number(codec, &message->context_ms);
@@ -137,8 +165,8 @@ static void load(struct codec *codec, struct pj_wire_load *message)
     u64(codec, &message->job);
     u32(codec, &message->method);
     u32(codec, &message->target);
-    u64(codec, &message->image_bytes);
-    raw(codec, message->image_sha256.bytes, sizeof message->image_sha256.bytes);
+    u32(codec, &message->link);
+    parts(codec, &message->part_count, &message->parts);
     u32(codec, &message->option_count);
     if (message->option_count > PJ_WIRE_OPTIONS_MAX) {
         codec->malformed = true;
@@ -163,6 +191,7 @@ static void loaded(struct codec *codec, struct pj_wire_loaded *message)
     u64(codec, &message->peak_rss_bytes);
     text(codec, &message->log);
     u32(codec, &message->refused);
+    u32(codec, &message->no_context);
     if (!array(codec, &message->entry_count, PJ_WIRE_ENTRIES_MAX, (void **)&message->entries,
                sizeof *message->entries))
         return;
@@ -173,9 +202,32 @@ static void loaded(struct codec *codec, struct pj_wire_loaded *message)
     files(codec, &message->file_count, &message->files);
 }
 
+static void make(struct codec *codec, struct pj_wire_make *message)
+{
+    u64(codec, &message->job);
+    text(codec, &message->name);
+    u32(codec, &message->outputs);
+    parts(codec, &message->part_count, &message->parts);
+    texts(codec, &message->argument_count, PJ_WIRE_ARGUMENTS_MAX, &message->arguments);
+    texts(codec, &message->expression_count, PJ_WIRE_ARGUMENTS_MAX, &message->expressions);
+}
+
+static void made(struct codec *codec, struct pj_wire_made *message)
+{
+    u64(codec, &message->job);
+    u32(codec, &message->image_changed);
+    i32(codec, &message->result);
+    text(codec, &message->result_name);
+    text(codec, &message->failed_call);
+    number(codec, &message->call_ms);
+    u64(codec, &message->peak_rss_bytes);
+    files(codec, &message->file_count, &message->files);
+}
+
 static void start(struct codec *codec, struct pj_wire_start *message)
 {
-    text(codec, &message->driver_path);
+    u32(codec, &message->library);
+    texts(codec, &message->path_count, PJ_WIRE_PATHS_MAX, &message->paths);
     text(codec, &message->watch_path);
     u32(codec, &message->context);
     u32(codec, &message->ordinal);
@@ -199,6 +251,12 @@ static bool body(struct codec *codec, struct pj_wire_message *message)
         return true;
     case PJ_WIRE_LOADED:
         loaded(codec, &message->loaded);
+        return true;
+    case PJ_WIRE_MAKE:
+        make(codec, &message->make);
+        return true;
+    case PJ_WIRE_MADE:
+        made(codec, &message->made);
         return true;
     }
     return false;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A worker's main loop: greeting, messages, images by descriptor, and the entries that appear in a private
- * cache. */
+/* A worker's main loop: greeting, messages, and the entries that appear in a private cache. */
 #include "job/worker.h"
 
 #include <errno.h>
@@ -16,38 +15,20 @@
 #include "cache/snapshot.h"
 #include "job/wire.h"
 #include "job/worker_driver.h"
-
-/* More than any PTX anybody has; the plan refuses larger images long before. */
-#define IMAGE_MAX_BYTES (UINT64_C(1) << 30)
+#include "job/worker_make.h"
 
 struct worker {
     int socket;
+    enum pj_wire_library library;
     struct pj_worker_driver driver;
+    struct pj_worker_maker maker;
     char *watch_path; /* private cache, NULL = none */
     struct pj_snapshot before;
 };
 
 static int answer(const struct worker *worker, const struct pj_wire_message *message, struct pj_error **err)
 {
-    return pj_wire_send(worker->socket, message, -1, err);
-}
-
-/* Reads the whole image into memory of its own, with the one NUL behind it that the driver needs, so that
- * nobody can change it under the driver's eyes. *ret_same tells whether it is what the parent hashed. */
-static int read_image(int fd, const struct pj_wire_load *load, struct pj_buffer *ret_image, bool *ret_same,
-                      struct pj_error **err)
-{
-    if (fd < 0 || load->image_bytes > IMAGE_MAX_BYTES)
-        return pj_error_set(err, PJ_ERROR_WORKER, "a load message of %" PRIu64 " bytes came without an image",
-                            load->image_bytes);
-    int r = pj_file_read_fd(fd, "the image", IMAGE_MAX_BYTES, ret_image, err);
-    if (r < 0)
-        return r;
-    struct pj_sha256 digest;
-    pj_sha256_of(pj_buffer_text(ret_image), ret_image->size, &digest);
-    *ret_same = ret_image->size == load->image_bytes &&
-                memcmp(digest.bytes, load->image_sha256.bytes, sizeof digest.bytes) == 0;
-    return 0;
+    return pj_wire_send(worker->socket, message, NULL, err);
 }
 
 /* Entries that were not there before this load. */
@@ -80,8 +61,16 @@ static int report_entries(struct worker *worker, struct pj_arena *arena, struct 
 static int handle_start(struct worker *worker, const struct pj_wire_start *start, struct pj_arena *arena,
                         struct pj_error **err)
 {
-    struct pj_wire_message message = {.type = PJ_WIRE_STARTED};
-    int r = pj_worker_start(&worker->driver, start, arena, &message.started, err);
+    struct pj_wire_message message = {
+        .type = PJ_WIRE_STARTED,
+        .started = {.failed_step = "", .message = "", .result_name = "", .library_path = ""},
+    };
+    if (start->library >= PJ_LIBRARY_COUNT)
+        return pj_error_set(err, PJ_ERROR_WORKER, "library %u does not exist", start->library);
+    worker->library = (enum pj_wire_library)start->library;
+    int r = worker->library == PJ_LIBRARY_DRIVER
+                ? pj_worker_start(&worker->driver, start, arena, &message.started, err)
+                : pj_worker_maker_start(&worker->maker, start, arena, &message.started, err);
     if (r < 0)
         return r;
     if (start->watch_path[0] != '\0') {
@@ -95,32 +84,52 @@ static int handle_start(struct worker *worker, const struct pj_wire_start *start
     return answer(worker, &message, err);
 }
 
-static int handle_load(struct worker *worker, const struct pj_wire_load *load, int fd, struct pj_arena *arena,
+static int handle_load(struct worker *worker, const struct pj_wire_load *load,
+                       const struct pj_wire_descriptors *descriptors, struct pj_arena *arena,
                        struct pj_error **err)
 {
-    PJ_CLEANUP_BUFFER struct pj_buffer image = {0};
-    bool same = false;
-    int r = read_image(fd, load, &image, &same, err);
+    PJ_CLEANUP_PARTS struct pj_worker_parts parts = {0};
+    int r = pj_worker_parts_read(load->parts, load->part_count, descriptors, &parts, err);
+    if (r == 0 && (worker->library != PJ_LIBRARY_DRIVER || parts.count == 0))
+        r = pj_error_set(err, PJ_ERROR_WORKER, "a load message came without an image, or not to a driver");
     if (r < 0)
         return r;
     struct pj_wire_message message = {.type = PJ_WIRE_LOADED};
     message.loaded = (struct pj_wire_loaded){.job = load->job, .result_name = "", .log = ""};
-    if (!same) {
+    if (!parts.same) {
         message.loaded.image_changed = 1;
         return answer(worker, &message, err);
     }
-    r = pj_worker_load(&worker->driver, load, pj_buffer_text(&image), arena, &message.loaded, err);
+    r = pj_worker_load(&worker->driver, load, &parts, arena, &message.loaded, err);
     if (r == 0 && worker->watch_path && load->method == PJ_LOAD_COMPILE)
         r = report_entries(worker, arena, &message.loaded, err);
+    return r < 0 ? r : answer(worker, &message, err);
+}
+
+static int handle_make(struct worker *worker, const struct pj_wire_make *make,
+                       const struct pj_wire_descriptors *descriptors, struct pj_arena *arena,
+                       struct pj_error **err)
+{
+    PJ_CLEANUP_PARTS struct pj_worker_parts parts = {0};
+    if (worker->library == PJ_LIBRARY_DRIVER)
+        return pj_error_set(err, PJ_ERROR_WORKER, "an order for a compiler came to a driver");
+    int r = pj_worker_parts_read(make->parts, make->part_count, descriptors, &parts, err);
+    if (r < 0)
+        return r;
+    struct pj_wire_message message = {.type = PJ_WIRE_MADE};
+    message.made = (struct pj_wire_made){.job = make->job, .result_name = "", .failed_call = ""};
+    message.made.image_changed = !parts.same;
+    if (parts.same)
+        r = pj_worker_make(&worker->maker, make, &parts, descriptors, arena, &message.made, err);
     return r < 0 ? r : answer(worker, &message, err);
 }
 
 static int handle(struct worker *worker, bool *ret_done, struct pj_error **err)
 {
     PJ_CLEANUP_ARENA struct pj_arena arena = {0};
-    PJ_CLEANUP_CLOSE int fd = -1;
+    PJ_CLEANUP_DESCRIPTORS struct pj_wire_descriptors descriptors = {0};
     struct pj_wire_message message;
-    int r = pj_wire_receive(worker->socket, &arena, &message, &fd, err);
+    int r = pj_wire_receive(worker->socket, &arena, &message, &descriptors, err);
     if (r <= 0) {
         *ret_done = true;
         return r;
@@ -129,7 +138,9 @@ static int handle(struct worker *worker, bool *ret_done, struct pj_error **err)
     case PJ_WIRE_START:
         return handle_start(worker, &message.start, &arena, err);
     case PJ_WIRE_LOAD:
-        return handle_load(worker, &message.load, fd, &arena, err);
+        return handle_load(worker, &message.load, &descriptors, &arena, err);
+    case PJ_WIRE_MAKE:
+        return handle_make(worker, &message.make, &descriptors, &arena, err);
     default:
         return pj_error_set(err, PJ_ERROR_WORKER, "message type %d is not for a worker", (int)message.type);
     }

@@ -6,8 +6,8 @@
 #include <sys/resource.h>
 
 #include "base/clock.h"
-
-enum { LOG_HALF_BYTES = PJ_WIRE_LOG_MAX_BYTES / 2 };
+#include "job/worker_call.h"
+#include "job/worker_link.h"
 
 static void failed(struct pj_worker_driver *driver, struct pj_wire_started *started, const char *step,
                    CUresult result)
@@ -76,7 +76,7 @@ static int list_devices(struct pj_worker_driver *driver, struct pj_arena *arena,
     return 0;
 }
 
-static CUresult make_context(struct pj_worker_driver *driver, int ordinal)
+CUresult pj_worker_make_context(struct pj_worker_driver *driver, int ordinal)
 {
     CUcontext context;
     CUresult result = driver->cuda.cuDeviceGet_(&driver->device, ordinal);
@@ -92,9 +92,8 @@ static CUresult make_context(struct pj_worker_driver *driver, int ordinal)
 int pj_worker_start(struct pj_worker_driver *driver, const struct pj_wire_start *start,
                     struct pj_arena *arena, struct pj_wire_started *ret_started, struct pj_error **err)
 {
-    *ret_started = (struct pj_wire_started){.failed_step = "", .message = "", .result_name = ""};
     PJ_CLEANUP_ERROR struct pj_error *open_error = NULL;
-    if (pj_cuda_open(start->driver_path[0] ? start->driver_path : NULL, &driver->cuda, &open_error) < 0) {
+    if (pj_cuda_open(start->path_count > 0 ? start->paths[0] : NULL, &driver->cuda, &open_error) < 0) {
         ret_started->failed_step = "open";
         ret_started->message = pj_arena_strdup(arena, pj_error_message(open_error));
         return ret_started->message ? 0 : pj_error_no_memory(err);
@@ -106,7 +105,8 @@ int pj_worker_start(struct pj_worker_driver *driver, const struct pj_wire_start 
     ret_started->has_library_load = driver->cuda.cuLibraryLoadData_ && driver->cuda.cuLibraryUnload_;
     if (result != CUDA_SUCCESS)
         failed(driver, ret_started, "cuInit", result);
-    int r = pj_worker_list_files(arena, &ret_started->files, &ret_started->file_count, err);
+    int r =
+        pj_worker_list_files(PJ_LIBRARY_DRIVER, arena, &ret_started->files, &ret_started->file_count, err);
     if (r < 0 || result != CUDA_SUCCESS)
         return r;
     r = list_devices(driver, arena, ret_started, err);
@@ -114,7 +114,7 @@ int pj_worker_start(struct pj_worker_driver *driver, const struct pj_wire_start 
         return r;
     if (start->context || !ret_started->has_library_load) {
         begin = pj_clock_ms();
-        result = make_context(driver, (int)start->ordinal);
+        result = pj_worker_make_context(driver, (int)start->ordinal);
         ret_started->context_ms = pj_clock_ms() - begin;
         if (result != CUDA_SUCCESS)
             failed(driver, ret_started, "context", result);
@@ -122,59 +122,7 @@ int pj_worker_start(struct pj_worker_driver *driver, const struct pj_wire_start 
     return 0;
 }
 
-/* The arrays of one load call: the job's own options, then those that add nothing to the key [4]. */
-struct call {
-    CUjit_option names[PJ_WIRE_OPTIONS_MAX + 8];
-    void *values[PJ_WIRE_OPTIONS_MAX + 8];
-    unsigned count, wall_time;
-    char error_log[LOG_HALF_BYTES], info_log[LOG_HALF_BYTES];
-};
-
-static unsigned add_option(struct call *call, CUjit_option name, void *value)
-{
-    call->names[call->count] = name;
-    call->values[call->count] = value;
-    return call->count++;
-}
-
-static void own_options(struct call *call, const struct pj_wire_load *load)
-{
-    call->count = 0;
-    for (uint32_t i = 0; i < load->option_count; i++)
-        (void)add_option(call, (CUjit_option)load->options[i].option,
-                         (void *)(uintptr_t)load->options[i].value);
-    if (load->target)
-        (void)add_option(call, CU_JIT_TARGET, (void *)(uintptr_t)load->target);
-}
-
-static void observing_options(struct call *call)
-{
-    call->error_log[0] = call->info_log[0] = '\0';
-    call->wall_time = add_option(call, CU_JIT_WALL_TIME, NULL);
-    (void)add_option(call, CU_JIT_ERROR_LOG_BUFFER, call->error_log);
-    (void)add_option(call, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, (void *)(uintptr_t)sizeof call->error_log);
-    (void)add_option(call, CU_JIT_INFO_LOG_BUFFER, call->info_log);
-    (void)add_option(call, CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES, (void *)(uintptr_t)sizeof call->info_log);
-}
-
-static double wall_time(const struct call *call)
-{
-    float ms; /* the driver writes a float over the value slot */
-    memcpy(&ms, &call->values[call->wall_time], sizeof ms);
-    return (double)ms;
-}
-
-static int take_log(const struct call *call, struct pj_arena *arena, struct pj_wire_loaded *loaded,
-                    struct pj_error **err)
-{
-    size_t errors = strnlen(call->error_log, sizeof call->error_log);
-    size_t infos = strnlen(call->info_log, sizeof call->info_log);
-    loaded->log = pj_arena_printf(arena, "%.*s%s%.*s", (int)errors, call->error_log,
-                                  errors && infos ? "\n" : "", (int)infos, call->info_log);
-    return loaded->log ? 0 : pj_error_no_memory(err);
-}
-
-static CUresult load_module(struct pj_worker_driver *driver, struct call *call, const char *image,
+static CUresult load_module(struct pj_worker_driver *driver, struct pj_worker_call *call, const char *image,
                             double *ret_ms)
 {
     CUmodule module = NULL;
@@ -188,7 +136,7 @@ static CUresult load_module(struct pj_worker_driver *driver, struct call *call, 
     return result;
 }
 
-static CUresult load_library(struct pj_worker_driver *driver, struct call *call, const char *image,
+static CUresult load_library(struct pj_worker_driver *driver, struct pj_worker_call *call, const char *image,
                              double *ret_ms)
 {
     CUlibrary library = NULL;
@@ -210,24 +158,24 @@ static bool means_compiled(const struct pj_wire_load *load, CUresult result)
 /* Without a context success proves nothing [13]: a log that speaks of an error is a refusal, and a context is
  * made to hear the exact answer. */
 static int compile(struct pj_worker_driver *driver, const struct pj_wire_load *load, const char *image,
-                   struct call *call, struct pj_arena *arena, struct pj_wire_loaded *loaded,
+                   struct pj_worker_call *call, struct pj_arena *arena, struct pj_wire_loaded *loaded,
                    struct pj_error **err)
 {
     bool without_context =
         driver->cuda.cuLibraryLoadData_ && driver->cuda.cuLibraryUnload_ && !driver->has_context;
-    own_options(call, load);
-    observing_options(call);
+    pj_call_own_options(call, load);
+    pj_call_observe(call);
     CUresult result = without_context ? load_library(driver, call, image, &loaded->call_ms)
                                       : load_module(driver, call, image, &loaded->call_ms);
     loaded->has_wall_ms = 1;
-    loaded->wall_ms = wall_time(call);
+    loaded->wall_ms = pj_call_wall_ms(call);
     loaded->refused = !means_compiled(load, result) || call->error_log[0] != '\0';
-    if (loaded->refused && without_context && make_context(driver, 0) == CUDA_SUCCESS) {
-        char first_log[LOG_HALF_BYTES];
+    if (loaded->refused && without_context && pj_worker_make_context(driver, 0) == CUDA_SUCCESS) {
+        char first_log[PJ_CALL_LOG_BYTES];
         memcpy(first_log, call->error_log, sizeof first_log);
         double again_ms;
-        own_options(call, load);
-        observing_options(call);
+        pj_call_own_options(call, load);
+        pj_call_observe(call);
         result = load_module(driver, call, image, &again_ms);
         loaded->refused = !means_compiled(load, result);
         if (call->error_log[0] == '\0')
@@ -237,46 +185,53 @@ static int compile(struct pj_worker_driver *driver, const struct pj_wire_load *l
     }
     loaded->result = (int32_t)result;
     loaded->result_name = pj_arena_strdup(arena, pj_cuda_result_name(&driver->cuda, result));
-    return loaded->result_name ? take_log(call, arena, loaded, err) : pj_error_no_memory(err);
+    return loaded->result_name ? pj_call_take_log(call, arena, &loaded->log, err) : pj_error_no_memory(err);
 }
 
 /* First the call a program would make, timed; then once more to hear CU_JIT_WALL_TIME. A foreign image makes
  * both in one call [28]. */
 static int prove(struct pj_worker_driver *driver, const struct pj_wire_load *load, const char *image,
-                 struct call *call, struct pj_arena *arena, struct pj_wire_loaded *loaded,
+                 struct pj_worker_call *call, struct pj_arena *arena, struct pj_wire_loaded *loaded,
                  struct pj_error **err)
 {
     double ignored_ms;
-    own_options(call, load);
+    pj_call_own_options(call, load);
     CUresult result = load_module(driver, call, image, &loaded->call_ms);
     loaded->result = (int32_t)result;
     loaded->result_name = pj_arena_strdup(arena, pj_cuda_result_name(&driver->cuda, result));
     if (!loaded->result_name)
         return pj_error_no_memory(err);
-    own_options(call, load);
-    observing_options(call);
+    pj_call_own_options(call, load);
+    pj_call_observe(call);
     CUresult second = load_module(driver, call, image, &ignored_ms);
     loaded->second_result = (int32_t)second;
     /* A load that missed compiled nothing, as it may not: the 0 that it leaves witnesses no hit. */
     loaded->has_wall_ms = means_compiled(load, second);
-    loaded->wall_ms = loaded->has_wall_ms ? wall_time(call) : 0;
-    return take_log(call, arena, loaded, err);
+    loaded->wall_ms = loaded->has_wall_ms ? pj_call_wall_ms(call) : 0;
+    return pj_call_take_log(call, arena, &loaded->log, err);
 }
 
-int pj_worker_load(struct pj_worker_driver *driver, const struct pj_wire_load *load, const char *image,
-                   struct pj_arena *arena, struct pj_wire_loaded *ret_loaded, struct pj_error **err)
+int pj_worker_load(struct pj_worker_driver *driver, const struct pj_wire_load *load,
+                   const struct pj_worker_parts *parts, struct pj_arena *arena,
+                   struct pj_wire_loaded *ret_loaded, struct pj_error **err)
 {
-    struct call *call = pj_arena_alloc(arena, sizeof *call);
+    struct pj_worker_call *call = pj_arena_alloc(arena, sizeof *call);
     if (!call)
         return pj_error_no_memory(err);
-    int r = load->method == PJ_LOAD_COMPILE ? compile(driver, load, image, call, arena, ret_loaded, err)
-                                            : prove(driver, load, image, call, arena, ret_loaded, err);
-    struct rusage usage;
+    const char *image = pj_buffer_text(&parts->items[0]);
+    int r = load->link ? pj_worker_link(driver, load, parts, call, arena, ret_loaded, err)
+            : load->method == PJ_LOAD_COMPILE ? compile(driver, load, image, call, arena, ret_loaded, err)
+                                              : prove(driver, load, image, call, arena, ret_loaded, err);
     if (r == 0 && !driver->told_files) {
-        r = pj_worker_list_files(arena, &ret_loaded->files, &ret_loaded->file_count, err);
+        r = pj_worker_list_files(PJ_LIBRARY_DRIVER, arena, &ret_loaded->files, &ret_loaded->file_count, err);
         driver->told_files = true;
     }
-    if (r == 0 && getrusage(RUSAGE_SELF, &usage) == 0)
-        ret_loaded->peak_rss_bytes = (uint64_t)usage.ru_maxrss * 1024;
+    ret_loaded->peak_rss_bytes = pj_worker_peak_rss_bytes();
     return r;
+}
+
+uint64_t pj_worker_peak_rss_bytes(void)
+{
+    struct rusage usage;
+    return getrusage(RUSAGE_SELF, &usage) == 0 ? (uint64_t)usage.ru_maxrss * 1024 : 0;
 }

@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "cuda/driver.h"
 #include "job/wire.h"
+#include "job/worker_parts.h"
 
 /** A worker's driver once it was started. */
 struct pj_worker_driver {
@@ -15,18 +16,25 @@ struct pj_worker_driver {
     bool told_files; /* the mapped files were told after the first load */
 };
 
-/** Opens the driver and initialises it as `start` says; the answer goes to *ret_started (strings in `arena`).
- * Failures of the driver are part of the answer; negative only for out of memory. */
+/** Opens the driver and initialises it as `start` says; the answer goes to *ret_started (strings in `arena`),
+ * whose texts are "" before. Failures of the driver are part of the answer; negative only for out of memory.
+ */
 int pj_worker_start(struct pj_worker_driver *driver, const struct pj_wire_start *start,
                     struct pj_arena *arena, struct pj_wire_started *ret_started, struct pj_error **err);
 
-/** Loads `image` (NUL-terminated behind `size` bytes) as `load` says and fills *ret_loaded but for the
- * entries. */
-int pj_worker_load(struct pj_worker_driver *driver, const struct pj_wire_load *load, const char *image,
-                   struct pj_arena *arena, struct pj_wire_loaded *ret_loaded, struct pj_error **err);
+/** Makes the primary context of device `ordinal` current. */
+CUresult pj_worker_make_context(struct pj_worker_driver *driver, int ordinal);
 
-/** The driver's files that are mapped into this process now: libcuda first, then its helpers. */
-int pj_worker_list_files(struct pj_arena *arena, struct pj_wire_file **ret_files, uint32_t *ret_count,
-                         struct pj_error **err);
+/** Loads the image, or links the parts, as `load` says and fills *ret_loaded but for the entries. */
+int pj_worker_load(struct pj_worker_driver *driver, const struct pj_wire_load *load,
+                   const struct pj_worker_parts *parts, struct pj_arena *arena,
+                   struct pj_wire_loaded *ret_loaded, struct pj_error **err);
+
+/** The library's files that are mapped into this process now, itself first, then its helpers. */
+int pj_worker_list_files(enum pj_wire_library library, struct pj_arena *arena,
+                         struct pj_wire_file **ret_files, uint32_t *ret_count, struct pj_error **err);
+
+/** The most memory that this process has had; 0 = not known. */
+uint64_t pj_worker_peak_rss_bytes(void);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which files of the driver a worker has mapped: they, not a search path, tell which driver it was. */
+/* Which files of its library a worker has mapped: they, not a search path, tell which library it was. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,10 +11,22 @@
 
 enum { MAPS_MAX_BYTES = 16 << 20 };
 
-static bool is_driver_file(const char *path)
+/* How the names of a library's files begin, the library itself first. */
+static const char *const prefixes[PJ_LIBRARY_COUNT][3] = {
+    [PJ_LIBRARY_DRIVER] = {"/libcuda.so", "/libcuda", "/libnvidia-"}, /* libcudadebugger is a helper */
+    [PJ_LIBRARY_NVRTC] = {"/libnvrtc.so", "/libnvrtc", NULL},
+    [PJ_LIBRARY_NVJITLINK] = {"/libnvJitLink.so", "/libnvJitLink", NULL},
+};
+
+static bool begins(const char *path, const char *prefix)
 {
     const char *name = strrchr(path, '/');
-    return name && (strncmp(name, "/libcuda", 8) == 0 || strncmp(name, "/libnvidia-", 11) == 0);
+    return name && prefix && strncmp(name, prefix, strlen(prefix)) == 0;
+}
+
+static bool is_file_of(enum pj_wire_library library, const char *path)
+{
+    return begins(path, prefixes[library][1]) || begins(path, prefixes[library][2]);
 }
 
 static bool is_listed(const struct pj_wire_file *files, uint32_t count, const char *path)
@@ -45,15 +57,9 @@ static int add_file(struct pj_arena *arena, const char *path, struct pj_wire_fil
     return 0;
 }
 
-/* libcuda itself, not libcudadebugger and the like. */
-static bool is_libcuda(const char *path)
-{
-    return strncmp(strrchr(path, '/'), "/libcuda.so", 11) == 0;
-}
-
-/* One pass over the lines of /proc/self/maps; `libcuda` chooses between libcuda itself and all others. */
-static int add_matching(const char *maps, bool libcuda, struct pj_arena *arena, struct pj_wire_file *files,
-                        uint32_t *count, struct pj_error **err)
+/* One pass over the lines of /proc/self/maps; `itself` chooses between the library and its helpers. */
+static int add_matching(const char *maps, enum pj_wire_library library, bool itself, struct pj_arena *arena,
+                        struct pj_wire_file *files, uint32_t *count, struct pj_error **err)
 {
     int r = 0;
     for (const char *line = maps; *line && r == 0;) {
@@ -62,15 +68,15 @@ static int add_matching(const char *maps, bool libcuda, struct pj_arena *arena, 
         PJ_CLEANUP_FREE char *copy = path ? strndup(path, length - (size_t)(path - line)) : NULL;
         if (path && !copy)
             return pj_error_no_memory(err);
-        if (copy && is_driver_file(copy) && is_libcuda(copy) == libcuda)
+        if (copy && is_file_of(library, copy) && begins(copy, prefixes[library][0]) == itself)
             r = add_file(arena, copy, files, count, err);
         line += length + (line[length] == '\n');
     }
     return r;
 }
 
-int pj_worker_list_files(struct pj_arena *arena, struct pj_wire_file **ret_files, uint32_t *ret_count,
-                         struct pj_error **err)
+int pj_worker_list_files(enum pj_wire_library library, struct pj_arena *arena,
+                         struct pj_wire_file **ret_files, uint32_t *ret_count, struct pj_error **err)
 {
     PJ_CLEANUP_BUFFER struct pj_buffer maps = {0};
     struct pj_wire_file *files = pj_arena_calloc(arena, PJ_WIRE_FILES_MAX, sizeof *files);
@@ -78,11 +84,11 @@ int pj_worker_list_files(struct pj_arena *arena, struct pj_wire_file **ret_files
     if (!files)
         return pj_error_no_memory(err);
     int r = pj_file_read_special(AT_FDCWD, "/proc/self/maps", MAPS_MAX_BYTES, &maps, err);
-    /* libcuda first, because readers take the driver's version from the first name. */
+    /* The library first, because readers take the driver's version from the first name. */
     if (r == 0)
-        r = add_matching(pj_buffer_text(&maps), true, arena, files, &count, err);
+        r = add_matching(pj_buffer_text(&maps), library, true, arena, files, &count, err);
     if (r == 0)
-        r = add_matching(pj_buffer_text(&maps), false, arena, files, &count, err);
+        r = add_matching(pj_buffer_text(&maps), library, false, arena, files, &count, err);
     if (r < 0)
         return r;
     *ret_files = files;

@@ -179,3 +179,21 @@ int pj_report_details(const struct pj_report *report, const void *const *rows, s
         pj_buffer_printf(buffer, "\n... the reasons of %zu more (-v shows all)\n", hidden);
     return 0;
 }
+
+void pj_report_entries(const void *const *rows, size_t row_count, struct pj_buffer *buffer)
+{
+    for (size_t i = 0; i < row_count; i++) {
+        const struct pj_report_job *job = rows[i];
+        char size[PJ_SIZE_TEXT];
+        if (job->entry_count < 2)
+            continue;
+        pj_buffer_putc(buffer, '\n');
+        pj_text_escape(buffer, job->module, strlen(job->module));
+        pj_buffer_printf(buffer, " %s: %zu entries\n", job->target, job->entry_count);
+        for (size_t k = 0; k < job->entry_count; k++) {
+            const struct pj_report_entry *entry = &job->entries[k];
+            pj_buffer_printf(buffer, "    %s  %s\n", entry->name,
+                             entry->has_bytes ? pj_text_from_size(entry->bytes, size) : "-");
+        }
+    }
+}

@@ -17,4 +17,7 @@
 int pj_report_details(const struct pj_report *report, const void *const *rows, size_t row_count, bool verbose,
                       struct pj_buffer *buffer, struct pj_error **err);
 
+/** Appends the entries of each row that has several, one a line. */
+void pj_report_entries(const void *const *rows, size_t row_count, struct pj_buffer *buffer);
+
 #endif

@@ -69,6 +69,19 @@ static json_t *make_host(const struct pj_report_host *host)
     return finish(&object);
 }
 
+static json_t *make_toolkit(const struct pj_report_library *nvrtc)
+{
+    struct builder library = {.value = nvrtc->path ? json_object() : json_null()};
+    if (nvrtc->path) {
+        set(&library, "path", pj_json_text(nvrtc->path));
+        set(&library, "version", pj_json_text(nvrtc->version));
+        set(&library, "build", pj_json_text(nvrtc->build));
+    }
+    struct builder object = {.value = json_object()};
+    set(&object, "nvrtc", finish(&library));
+    return finish(&object);
+}
+
 static json_t *make_cache(const struct pj_report_cache *cache)
 {
     struct builder object = {.value = json_object()};
@@ -123,6 +136,8 @@ static json_t *make_summary(const struct pj_report *report)
 static json_t *make_phases(const struct pj_report_phases *phases)
 {
     struct builder object = {.value = json_object()};
+    set(&object, "prepare_ms",
+        pj_json_number(pj_report_ms_known(phases->has_prepare, phases->prepare_ms), phases->prepare_ms));
     set(&object, "compile_ms",
         pj_json_number(pj_report_ms_known(phases->has_compile, phases->compile_ms), phases->compile_ms));
     set(&object, "prove_ms",
@@ -217,10 +232,10 @@ static json_t *make_witnesses(const struct pj_witnesses *witnesses)
 static json_t *make_entries(const struct pj_report_job *job)
 {
     struct builder array = {.value = json_array()};
-    if (job->entry_name || job->has_entry_bytes) {
+    for (size_t i = 0; i < job->entry_count; i++) {
         struct builder entry = {.value = json_object()};
-        set(&entry, "name", pj_json_text(job->entry_name));
-        set(&entry, "bytes", pj_json_count(job->has_entry_bytes, job->entry_bytes));
+        set(&entry, "name", pj_json_text(job->entries[i].name));
+        set(&entry, "bytes", pj_json_count(job->entries[i].has_bytes, job->entries[i].bytes));
         push(&array, finish(&entry));
     }
     return finish(&array);
@@ -290,6 +305,7 @@ int pj_render_json(const struct pj_report *report, struct pj_buffer *buffer, str
     put(buffer, ",\n  \"tool\": ", make_tool());
     put(buffer, ",\n  \"command\": ", pj_json_text(report->command));
     put(buffer, ",\n  \"host\": ", make_host(&report->host));
+    put(buffer, ",\n  \"toolkit\": ", make_toolkit(&report->nvrtc));
     put(buffer, ",\n  \"cache\": ", make_cache(&report->cache));
     put(buffer, ",\n  \"summary\": ", make_summary(report));
     put(buffer, ",\n  \"phases\": ", make_phases(&report->phases));

@@ -29,6 +29,13 @@ struct pj_report_host {
     size_t device_count;
 };
 
+/** A compiler library of the toolkit. */
+struct pj_report_library {
+    const char *path;    /* links resolved; NULL = none was opened */
+    const char *version; /* "13.0" */
+    const char *build;   /* "13.0.88", of the file's name; NULL = not known */
+};
+
 struct pj_report_cache {
     const char *path; /* NULL = none */
     uint64_t limit_bytes;
@@ -59,6 +66,13 @@ enum pj_origin {
     PJ_ORIGIN_REPAIRED, /* compiled twice in this run: the first result got lost */
 };
 
+/** One cache entry of a job. */
+struct pj_report_entry {
+    const char *name; /* "c/a/920786966c763d" */
+    bool has_bytes;
+    uint64_t bytes;
+};
+
 /** One job. */
 struct pj_report_job {
     const char *id;     /* unique: "module@sm_90", "module[max_registers=64]@sm_90" */
@@ -78,9 +92,8 @@ struct pj_report_job {
     double cold_ms;    /* wall time of the compile that made the entry, this run's or the receipt's */
     struct pj_samples warm;
     struct pj_witnesses witnesses;
-    const char *entry_name; /* "c/a/920786966c763d", NULL = not known */
-    bool has_entry_bytes;
-    uint64_t entry_bytes;
+    struct pj_report_entry *entries; /* none = not known */
+    size_t entry_count;
     bool has_peak_rss;
     uint64_t peak_rss_bytes;
     const char *log; /* the compiler's, NULL = none */
@@ -93,7 +106,8 @@ struct pj_report_variable {
 
 /** How long the parts of a run took. */
 struct pj_report_phases {
-    bool has_compile, has_prove;
+    bool has_prepare, has_compile, has_prove;
+    double prepare_ms; /* from NVRTC's start to its last result */
     double compile_ms; /* from the first worker's start to the last compile's result */
     double prove_ms;   /* from the first job's proof to the last */
 };
@@ -111,6 +125,7 @@ struct pj_report {
     const char *command;  /* "warm" */
     const char *manifest; /* as given, for the cure in the last line */
     struct pj_report_host host;
+    struct pj_report_library nvrtc; /* that sources were compiled with; path NULL = none */
     struct pj_report_cache cache;
     struct pj_report_job *jobs;
     size_t job_count;

@@ -2,6 +2,7 @@
 /* The members of a receipt, each named once for both directions. */
 #include "report/receipt.h"
 
+#include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -197,28 +198,27 @@ static void row_members(struct pj_codec *codec, struct pj_report_job *row)
     flag_member(codec, "cold_from_receipt", &row->cold_from_receipt);
     samples_member(codec, &row->warm);
     witnesses_members(codec, &row->witnesses);
-    text_member(codec, "entry_name", &row->entry_name);
-    bytes_member(codec, "entry_bytes", &row->has_entry_bytes, &row->entry_bytes);
     bytes_member(codec, "peak_rss_bytes", &row->has_peak_rss, &row->peak_rss_bytes);
     text_member(codec, "log", &row->log);
 }
 
-static void job_members(struct pj_codec *codec, struct pj_receipt_job *job)
+static void input_members(struct pj_codec *codec, struct pj_receipt_input *input)
 {
     pj_codec_open(codec, '{');
-    row_members(codec, &job->row);
-    pj_codec_member(codec, "image");
-    file_members(codec, &job->image);
-    pj_codec_member(codec, "image_sha256");
-    pj_codec_digest(codec, &job->image_sha256);
-    pj_codec_member(codec, "entry");
-    if (pj_codec_optional(codec, &job->has_entry)) {
-        pj_codec_open(codec, '{');
-        u64_member(codec, "hash", &job->entry_hash);
-        u64_member(codec, "size_bytes", &job->entry_size_bytes);
-        seconds_member(codec, "mtime_seconds", &job->entry_mtime_seconds);
-        pj_codec_close(codec, '}');
-    }
+    pj_codec_member(codec, "file");
+    file_members(codec, &input->file);
+    pj_codec_member(codec, "sha256");
+    pj_codec_digest(codec, &input->sha256);
+    flag_member(codec, "named", &input->named);
+    pj_codec_close(codec, '}');
+}
+
+static void entry_members(struct pj_codec *codec, struct pj_receipt_entry *entry)
+{
+    pj_codec_open(codec, '{');
+    u64_member(codec, "hash", &entry->hash);
+    u64_member(codec, "size_bytes", &entry->size_bytes);
+    seconds_member(codec, "mtime_seconds", &entry->mtime_seconds);
     pj_codec_close(codec, '}');
 }
 
@@ -273,7 +273,58 @@ static void *settle(struct pj_codec *codec, void *items, size_t count, size_t it
 
 DEFINE_LIST(device_list, pj_report_device, device_members)
 DEFINE_LIST(file_list, pj_receipt_file, file_members)
+DEFINE_LIST(input_list, pj_receipt_input, input_members)
+DEFINE_LIST(entry_list, pj_receipt_entry, entry_members)
+
+/* Reading: the row's entries, which are not written. An entry is the file h0/h1/h2...h15 below the cache [1].
+ */
+static void make_row_entries(struct pj_codec *codec, struct pj_receipt_job *job)
+{
+    struct pj_report_entry *entries = pj_arena_calloc(codec->arena, job->entry_count + 1, sizeof *entries);
+    if (!entries) {
+        pj_codec_fail_memory(codec);
+        return;
+    }
+    for (size_t i = 0; i < job->entry_count; i++) {
+        uint64_t hash = job->entries[i].hash;
+        entries[i].name = pj_arena_printf(codec->arena, "%x/%x/%014" PRIx64, (unsigned)(hash >> 60),
+                                          (unsigned)(hash >> 56 & 15), hash & (UINT64_MAX >> 8));
+        entries[i].has_bytes = job->entries[i].size_bytes > 0;
+        entries[i].bytes = job->entries[i].size_bytes;
+        if (!entries[i].name) {
+            pj_codec_fail_memory(codec);
+            return;
+        }
+    }
+    job->row.entries = entries;
+    job->row.entry_count = job->entry_count;
+}
+
+static void job_members(struct pj_codec *codec, struct pj_receipt_job *job)
+{
+    pj_codec_open(codec, '{');
+    row_members(codec, &job->row);
+    pj_codec_member(codec, "content");
+    pj_codec_digest(codec, &job->content);
+    input_list(codec, "inputs", &job->inputs, &job->input_count);
+    flag_member(codec, "inputs_unknown", &job->inputs_unknown);
+    entry_list(codec, "entries", &job->entries, &job->entry_count);
+    if (pj_codec_reading(codec) && pj_codec_ok(codec))
+        make_row_entries(codec, job);
+    pj_codec_close(codec, '}');
+}
+
 DEFINE_LIST(job_list, pj_receipt_job, job_members)
+
+static void library_members(struct pj_codec *codec, const char *name, struct pj_report_library *library)
+{
+    pj_codec_member(codec, name);
+    pj_codec_open(codec, '{');
+    text_member(codec, "path", &library->path);
+    text_member(codec, "version", &library->version);
+    text_member(codec, "build", &library->build);
+    pj_codec_close(codec, '}');
+}
 
 static void host_members(struct pj_codec *codec, struct pj_report_host *host)
 {
@@ -293,7 +344,7 @@ static void host_members(struct pj_codec *codec, struct pj_report_host *host)
 
 static void receipt_members(struct pj_codec *codec, struct pj_receipt *receipt)
 {
-    pj_codec_literal(codec, "{\"schema\":\"prejit-receipt/1\"");
+    pj_codec_literal(codec, "{\"schema\":\"prejit-receipt/2\"");
     codec->follows = true;
     text_member(codec, "tool_version", &receipt->tool_version);
     pj_codec_member(codec, "manifest_sha256");
@@ -307,6 +358,9 @@ static void receipt_members(struct pj_codec *codec, struct pj_receipt *receipt)
     text_member(codec, "driver_option", &receipt->driver_option);
     seconds_member(codec, "ld_so_cache_mtime_seconds", &receipt->ld_so_cache_mtime_seconds);
     file_list(codec, "driver_files", &receipt->driver_files, &receipt->driver_file_count);
+    text_member(codec, "nvrtc_search", &receipt->nvrtc_search);
+    file_list(codec, "nvrtc_files", &receipt->nvrtc_files, &receipt->nvrtc_file_count);
+    library_members(codec, "nvrtc", &receipt->nvrtc);
     host_members(codec, &receipt->host);
     unsigned_member(codec, "cache_format", &receipt->cache_format);
     uint64_t left_out = receipt->left_out;

@@ -15,14 +15,29 @@ struct pj_receipt_file {
     int64_t mtime_seconds;
 };
 
-/** One job of the receipt: its row as reported, and what it was made from. */
+/** A file that a job was made from. */
+struct pj_receipt_input {
+    struct pj_receipt_file file;
+    struct pj_sha256 sha256;
+    bool named; /* by the manifest; else a header that NVRTC read */
+};
+
+/** An entry whose name is known; size and time are those of its file. */
+struct pj_receipt_entry {
+    uint64_t hash, size_bytes;
+    int64_t mtime_seconds;
+};
+
+/** One job of the receipt: its row as reported, and what it was made from. The row's entries are not written:
+ * they are made from `entries` on reading. */
 struct pj_receipt_job {
     struct pj_report_job row;
-    struct pj_receipt_file image;
-    struct pj_sha256 image_sha256;
-    bool has_entry; /* the entry's name is known; hash, size and time are those of its file */
-    uint64_t entry_hash, entry_size_bytes;
-    int64_t entry_mtime_seconds;
+    struct pj_sha256 content; /* of what the driver got: struct pj_job's */
+    struct pj_receipt_input *inputs;
+    size_t input_count;
+    bool inputs_unknown; /* there are more than are listed: never a no-op */
+    struct pj_receipt_entry *entries;
+    size_t entry_count;
 };
 
 /** All that must be the same for the next run to be a no-op. */
@@ -41,6 +56,10 @@ struct pj_receipt {
     struct pj_receipt_file
         *driver_files; /* libcuda and its helpers, as a worker had them mapped; libcuda first */
     size_t driver_file_count;
+    const char *nvrtc_search;            /* where NVRTC was looked for, one name a line; NULL = no sources */
+    struct pj_receipt_file *nvrtc_files; /* itself first */
+    size_t nvrtc_file_count;
+    struct pj_report_library nvrtc;
     struct pj_report_host host;
     unsigned cache_format; /* 0 = unknown: no entry names */
     size_t left_out;       /* as in struct pj_report */
@@ -51,7 +70,7 @@ struct pj_receipt {
 /** A larger text is no receipt: pj_receipt_read refuses it. */
 enum { PJ_RECEIPT_MAX_BYTES = 64 * 1024 * 1024 };
 
-/** Appends the JSON text of `receipt`, schema "prejit-receipt/1". Every byte of its strings comes back, UTF-8
+/** Appends the JSON text of `receipt`, schema "prejit-receipt/2". Every byte of its strings comes back, UTF-8
  * or not; times come back to the microsecond, and as not measured where they are negative or not finite. A
  * NULL id, module, target or path is PJ_ERROR_INTERNAL. */
 int pj_receipt_write(const struct pj_receipt *receipt, struct pj_buffer *ret_text, struct pj_error **err);

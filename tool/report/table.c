@@ -88,17 +88,29 @@ static bool get_speedup(const void *row, struct pj_cell *cell)
     return pj_report_speedup(job, &cell->number);
 }
 
+/* Of all its entries, where all are known. */
 static bool get_entry_bytes(const void *row, struct pj_cell *cell)
 {
     const struct pj_report_job *job = row;
-    cell->count = job->entry_bytes;
-    return job->has_entry_bytes;
+    bool known = job->entry_count > 0;
+    cell->count = 0;
+    for (size_t i = 0; i < job->entry_count; i++) {
+        known &= job->entries[i].has_bytes;
+        if (__builtin_add_overflow(cell->count, job->entries[i].bytes, &cell->count))
+            return false;
+    }
+    return known;
 }
 
+/* The name of the only one, or how many there are: the lines below name them. */
 static bool get_entry(const void *row, struct pj_cell *cell)
 {
     const struct pj_report_job *job = row;
-    return put_text(cell, job->entry_name);
+    if (job->entry_count > 1)
+        pj_buffer_printf(&cell->text, "%zu entries", job->entry_count);
+    else if (job->entry_count == 1)
+        return put_text(cell, job->entries[0].name);
+    return job->entry_count > 0;
 }
 
 static void put_witness(struct pj_buffer *text, const char *name, enum pj_witness witness)
@@ -248,6 +260,8 @@ int pj_render_table(const struct pj_report *report, bool verbose, struct pj_buff
     if (result)
         return result;
     put_hidden(report, &choice, buffer);
+    if (verbose)
+        pj_report_entries(choice.rows, choice.row_count, buffer);
     result = pj_report_details(report, choice.rows, choice.row_count, verbose, buffer, err);
     if (result)
         return result;

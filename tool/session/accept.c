@@ -42,9 +42,14 @@ static int store_probe(struct pj_engine *engine, const char *folder, bool *ret_s
     int r = pj_probe_make(true, &probe, err);
     if (r < 0)
         return r;
-    const struct pj_wire_load load = {
-        .method = PJ_LOAD_COMPILE, .image_bytes = probe.size, .image_sha256 = probe.sha256};
-    r = pj_engine_ask(engine, &spec, &load, probe.fd, &event, err);
+    struct pj_wire_part part;
+    struct pj_wire_descriptors descriptors;
+    pj_probe_part(&probe, &part, &descriptors);
+    const struct pj_wire_message order = {
+        .type = PJ_WIRE_LOAD,
+        .load = {.method = PJ_LOAD_COMPILE, .part_count = 1, .parts = &part},
+    };
+    r = pj_engine_ask(engine, &spec, &order, &descriptors, &event, err);
     *ret_stored = r == 0 && event.kind == PJ_EVENT_LOADED && event.loaded->entry_count > 0;
     pj_probe_close(&probe);
     return r;

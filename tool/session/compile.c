@@ -31,6 +31,8 @@ int pj_compile_init(struct pj_compile *compile, struct pj_session *session, stru
     compile->seats = calloc(MAX_SEATS, sizeof *compile->seats);
     if (!compile->seats)
         return pj_error_no_memory(err);
+    for (size_t i = 0; i < MAX_SEATS; i++)
+        compile->seats[i].folder = i;
     return pj_probe_make(false, &compile->probe, err);
 }
 
@@ -47,7 +49,7 @@ static int start_seat(struct pj_compile *compile, size_t i, struct pj_error **er
     struct pj_compile_seat *seat = &compile->seats[i];
     int r = 0;
     if (!compile->in_place && !seat->folder_path)
-        r = pj_store_private_folder(session->store, i, &seat->folder_path, err);
+        r = pj_store_private_folder(session->store, seat->folder, &seat->folder_path, err);
     if (r < 0)
         return r;
     const struct pj_worker_spec spec = {
@@ -58,7 +60,6 @@ static int start_seat(struct pj_compile *compile, size_t i, struct pj_error **er
         .owner = seat,
     };
     seat->role = PJ_ROLE_COMPILE;
-    seat->folder = i;
     r = pj_pool_start(compile->pool, &spec, &seat->worker, err);
     if (r == 0)
         seat->state = PJ_SEAT_STARTING;
@@ -85,7 +86,7 @@ static int by_size_descending(const void *a, const void *b, void *context)
 {
     const struct pj_job *jobs = context;
     size_t x = *(const size_t *)a, y = *(const size_t *)b;
-    uint64_t size_x = jobs[x].image->size_bytes, size_y = jobs[y].image->size_bytes;
+    uint64_t size_x = jobs[x].size_bytes, size_y = jobs[y].size_bytes;
     if (size_x != size_y)
         return size_x < size_y ? 1 : -1;
     return (x > y) - (x < y);
@@ -107,7 +108,7 @@ int pj_compile_fill(struct pj_compile *compile, struct pj_error **err)
         if (session->outcomes[i].stage != PJ_STAGE_WAITING)
             continue;
         compile->queue[compile->queue_count++] = i;
-        weight += session->plan->jobs[i].image->size_bytes;
+        weight += session->plan->jobs[i].size_bytes;
     }
     qsort_r(compile->queue, compile->queue_count, sizeof *compile->queue, by_size_descending,
             session->plan->jobs);
@@ -149,18 +150,19 @@ double pj_compile_timeout_ms(const struct pj_session *session)
 
 static int give_probe(struct pj_compile *compile, struct pj_compile_seat *seat, struct pj_error **err)
 {
-    struct pj_wire_load load = {
-        .job = PJ_PROBE_JOB,
-        .method = PJ_LOAD_COMPILE,
-        .image_bytes = compile->probe.size,
-        .image_sha256 = compile->probe.sha256,
+    struct pj_wire_part part;
+    struct pj_wire_descriptors descriptors;
+    pj_probe_part(&compile->probe, &part, &descriptors);
+    const struct pj_wire_message order = {
+        .type = PJ_WIRE_LOAD,
+        .load = {.job = PJ_PROBE_JOB, .method = PJ_LOAD_COMPILE, .part_count = 1, .parts = &part},
     };
     compile->probe_wanted = false;
     compile->probe_running = true;
     compile->probe_attempts++;
     seat->state = PJ_SEAT_BUSY;
     seat->job = PJ_PROBE_JOB;
-    return pj_pool_load(compile->pool, seat->worker, &load, compile->probe.fd,
+    return pj_pool_give(compile->pool, seat->worker, &order, &descriptors,
                         pj_compile_timeout_ms(compile->session), err);
 }
 
@@ -169,10 +171,10 @@ static int give_job(struct pj_compile *compile, struct pj_compile_seat *seat, si
 {
     struct pj_session *session = compile->session;
     const struct pj_job *job = &session->plan->jobs[index];
-    struct stat status;
-    PJ_CLEANUP_CLOSE int fd = -1;
+    PJ_CLEANUP_ORDER struct pj_job_order order = {.parts = NULL};
     PJ_CLEANUP_ERROR struct pj_error *problem = NULL;
-    if (pj_file_open_regular(AT_FDCWD, job->image->path, &fd, &status, &problem) < 0) {
+    if (pj_job_order_make(job, index, PJ_LOAD_COMPILE, jit_target(session, job->target), &order, &problem) <
+        0) {
         const char *reason = pj_arena_strdup(&session->arena, pj_error_message(problem));
         if (!reason)
             return pj_error_no_memory(err);
@@ -180,14 +182,42 @@ static int give_job(struct pj_compile *compile, struct pj_compile_seat *seat, si
         pj_compile_tell(compile, index, reason, true);
         return 0;
     }
-    struct pj_wire_load load = {0};
-    pj_job_to_load(job, index, PJ_LOAD_COMPILE, jit_target(session, job->target), &load);
     session->outcomes[index].stage = PJ_STAGE_COMPILING;
     seat->state = PJ_SEAT_BUSY;
+    seat->linked |= job->link;
     seat->job = index;
     compile->running++;
     pj_compile_tell_started(compile, index);
-    return pj_pool_load(compile->pool, seat->worker, &load, fd, pj_compile_timeout_ms(session), err);
+    return pj_pool_give(compile->pool, seat->worker, &order.message, &order.descriptors,
+                        pj_compile_timeout_ms(session), err);
+}
+
+/* What a link stores is told by what is new, where no name is predicted. An input that another link brought
+ * into the seat's folder would not be new there. */
+static bool needs_fresh_folder(const struct pj_compile *compile, const struct pj_compile_seat *seat,
+                               size_t index)
+{
+    const struct pj_job *job = &compile->session->plan->jobs[index];
+    return job->link && !job->has_names && seat->linked && !compile->in_place;
+}
+
+/* The job that next_job gave last stands in its list again. */
+static void put_back(struct pj_compile *compile, size_t job)
+{
+    if (compile->alone_next > 0 && compile->alone[compile->alone_next - 1] == job)
+        compile->alone_next--;
+    else
+        compile->queue_next--;
+}
+
+static int renew_seat(struct pj_compile *compile, struct pj_compile_seat *seat, struct pj_error **err)
+{
+    pj_pool_stop(compile->pool, PJ_STEAL(seat->worker));
+    seat->state = PJ_SEAT_EMPTY;
+    seat->folder = MAX_SEATS + compile->fresh_folders++;
+    seat->folder_path = NULL;
+    seat->linked = false;
+    return start_seat(compile, (size_t)(seat - compile->seats), err);
 }
 
 static int feed(struct pj_compile *compile, struct pj_compile_seat *seat, struct pj_error **err)
@@ -196,7 +226,10 @@ static int feed(struct pj_compile *compile, struct pj_compile_seat *seat, struct
     if (compile->probe_wanted)
         return give_probe(compile, seat, err);
     while (seat->state == PJ_SEAT_IDLE && compile->session->outcomes && next_job(compile, &job)) {
-        int r = give_job(compile, seat, job, err);
+        bool renewed = needs_fresh_folder(compile, seat, job);
+        if (renewed)
+            put_back(compile, job);
+        int r = renewed ? renew_seat(compile, seat, err) : give_job(compile, seat, job, err);
         if (r < 0)
             return r;
     }

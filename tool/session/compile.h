@@ -20,6 +20,7 @@ struct pj_compile_seat {
     struct pj_worker *worker;
     size_t folder; /* number of its private cache */
     const char *folder_path;
+    bool linked;  /* a link's entries may lie in the folder, and would not be new to the next one */
     uint64_t job; /* while BUSY: index of the job, or PJ_PROBE_JOB */
 };
 #define PJ_PROBE_JOB UINT64_MAX
@@ -35,6 +36,7 @@ struct pj_compile {
     size_t *alone; /* jobs whose worker died: tried once more, one at a time, when nothing else runs */
     size_t alone_count, alone_next;
     size_t running;
+    size_t fresh_folders;  /* that took the place of a seat's first */
     struct pj_probe probe; /* the stamp is learned from it */
     bool probe_wanted, probe_running;
     unsigned probe_attempts, failed_starts;

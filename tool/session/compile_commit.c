@@ -6,18 +6,21 @@
 #include "session/compile_private.h"
 #include "session/outcome.h"
 
-static void take_commit(struct pj_session *session, size_t job, struct pj_commit_item *item)
+/* One entry of one job. */
+struct owner {
+    size_t job, entry;
+};
+
+static void take_item(struct pj_session *session, const struct owner *owner, struct pj_commit_item *item)
 {
-    struct pj_outcome *outcome = &session->outcomes[job];
+    struct pj_outcome *outcome = &session->outcomes[owner->job];
+    struct pj_outcome_entry *entry = &outcome->entries[owner->entry];
     const char *message = item->message ? pj_arena_strdup(&session->arena, item->message) : NULL;
     switch (item->result) {
     case PJ_COMMIT_STORED:
     case PJ_COMMIT_PRESENT:
-        outcome->stage = PJ_STAGE_PRESENT;
-        outcome->entry_file_bytes = item->file_bytes;
-        outcome->entry_mtime_seconds = item->mtime_seconds;
-        outcome->evidence.entry_present = PJ_WITNESS_YES;
-        outcome->evidence.entry_listed_before = true;
+        entry->file_bytes = item->file_bytes;
+        entry->mtime_seconds = item->mtime_seconds;
         break;
     case PJ_COMMIT_REJECTED:
         pj_outcome_fail(outcome, PJ_VERDICT_LOST, "entry-unsound",
@@ -30,31 +33,72 @@ static void take_commit(struct pj_session *session, size_t job, struct pj_commit
     case PJ_COMMIT_PENDING:
         break;
     }
-    free(item->message);
-    item->message = NULL;
+    free(PJ_STEAL(item->message));
+}
+
+/* A job is in the cache when all its entries are; `items` and `owners` stand job by job. */
+static void take_items(struct pj_session *session, const struct owner *owners, struct pj_commit_item *items,
+                       size_t count)
+{
+    for (size_t i = 0; i < count;) {
+        struct pj_outcome *outcome = &session->outcomes[owners[i].job];
+        size_t job = owners[i].job;
+        bool pending = false;
+        for (; i < count && owners[i].job == job; i++) {
+            pending |= items[i].result == PJ_COMMIT_PENDING;
+            take_item(session, &owners[i], &items[i]);
+        }
+        if (pending || outcome->stage != PJ_STAGE_COMPILED)
+            continue;
+        outcome->stage = PJ_STAGE_PRESENT;
+        outcome->evidence.entry_present = PJ_WITNESS_YES;
+        outcome->evidence.entry_listed_before = true;
+    }
+}
+
+static size_t collect_items(const struct pj_session *session, struct owner *owners,
+                            struct pj_commit_item *items)
+{
+    size_t used = 0;
+    for (size_t i = 0; i < session->plan->job_count; i++) {
+        const struct pj_outcome *outcome = &session->outcomes[i];
+        for (size_t k = 0; outcome->stage == PJ_STAGE_COMPILED && k < outcome->entry_count; k++) {
+            owners[used] = (struct owner){.job = i, .entry = k};
+            items[used++] =
+                (struct pj_commit_item){.hash = outcome->entries[k].hash, .folder = outcome->folder};
+        }
+    }
+    return used;
+}
+
+static bool some_are(const struct pj_commit_item *items, size_t count, bool pending)
+{
+    for (size_t i = 0; i < count; i++) {
+        if ((items[i].result == PJ_COMMIT_PENDING) == pending)
+            return true;
+    }
+    return false;
 }
 
 int pj_compile_commit(struct pj_compile *compile, struct pj_error **err)
 {
     struct pj_session *session = compile->session;
-    size_t count = session->plan ? session->plan->job_count : 0, used = 0;
+    size_t count = 0;
     compile->ready_since_ms = 0;
-    if (!session->outcomes || compile->in_place || session->format != PJ_FORMAT_KNOWN)
+    if (!session->plan || !session->outcomes || compile->in_place || session->format != PJ_FORMAT_KNOWN)
         return 0;
+    for (size_t i = 0; i < session->plan->job_count; i++)
+        count += session->outcomes[i].entry_count;
     PJ_CLEANUP_FREE struct pj_commit_item *items = calloc(count + 1, sizeof *items);
-    PJ_CLEANUP_FREE size_t *jobs = calloc(count + 1, sizeof *jobs);
-    if (!items || !jobs)
+    PJ_CLEANUP_FREE struct owner *owners = calloc(count + 1, sizeof *owners);
+    if (!items || !owners)
         return pj_error_no_memory(err);
-    for (size_t i = 0; i < count; i++) {
-        if (session->outcomes[i].stage != PJ_STAGE_COMPILED)
-            continue;
-        jobs[used] = i;
-        items[used++] = (struct pj_commit_item){.hash = session->outcomes[i].entry_hash,
-                                                .folder = session->outcomes[i].folder};
-    }
+    size_t used = collect_items(session, owners, items);
     int r = used > 0 ? pj_store_commit(session->store, session->stamp, items, used, err) : 0;
-    for (size_t i = 0; i < used; i++)
-        take_commit(session, jobs[i], &items[i]);
+    /* Of an entry that two links share one stays pending: it is found present. */
+    if (r == 0 && some_are(items, used, true) && some_are(items, used, false))
+        r = pj_store_commit(session->store, session->stamp, items, used, err);
+    take_items(session, owners, items, used);
     return r;
 }
 
@@ -73,6 +117,23 @@ static void call_off(struct pj_compile *compile, size_t job)
     }
 }
 
+/* No load would ever replace them [22]. */
+static int remove_wrong(struct pj_session *session, const struct pj_outcome *outcome, struct pj_error **err)
+{
+    for (size_t i = 0; i < outcome->entry_count; i++) {
+        char stamp[PJ_STAMP_MAX + 1];
+        PJ_CLEANUP_FREE char *message = NULL;
+        enum pj_entry_state state;
+        int r = pj_entry_check(pj_store_directory(session->store), outcome->entries[i].hash, pj_check_payload,
+                               &state, stamp, &message, err);
+        if (r == 0 && state == PJ_ENTRY_PAYLOAD_WRONG)
+            r = pj_store_remove(session->store, outcome->entries[i].hash, err);
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
 int pj_compile_find_present(struct pj_compile *compile, struct pj_error **err)
 {
     struct pj_session *session = compile->session;
@@ -82,12 +143,12 @@ int pj_compile_find_present(struct pj_compile *compile, struct pj_error **err)
         struct pj_outcome *outcome = &session->outcomes[i];
         const struct pj_job *job = &session->plan->jobs[i];
         bool compiling = outcome->stage == PJ_STAGE_COMPILING;
-        if (!job->has_name || (outcome->stage != PJ_STAGE_WAITING && !compiling))
+        if (!job->has_names || job->entry_count == 0 || (outcome->stage != PJ_STAGE_WAITING && !compiling))
             continue;
-        outcome->has_entry = true;
-        outcome->entry_hash = job->entry_hash;
         enum pj_entry_state state;
-        r = pj_outcome_check_entry(session, i, pj_store_directory(session->store), &state, err);
+        r = pj_outcome_set_entries(session, outcome, job->entries, job->entry_count, err);
+        if (r == 0)
+            r = pj_outcome_check_entry(session, i, pj_store_directory(session->store), &state, err);
         if (r < 0)
             return r;
         if (state == PJ_ENTRY_SOUND) {
@@ -98,9 +159,8 @@ int pj_compile_find_present(struct pj_compile *compile, struct pj_error **err)
             outcome->origin = PJ_ORIGIN_REUSED;
             if (compile->queue) /* else nobody was told of the job so far */
                 pj_compile_tell(compile, i, "in the cache already", false);
-        } else if (state == PJ_ENTRY_PAYLOAD_WRONG) {
-            r = pj_store_remove(session->store, outcome->entry_hash,
-                                err); /* no load would ever replace it [22] */
+        } else {
+            r = remove_wrong(session, outcome, err);
         }
         waiting |= outcome->stage == PJ_STAGE_WAITING;
     }

@@ -36,8 +36,7 @@ void pj_compile_tell(const struct pj_compile *compile, size_t job, const char *o
     const struct pj_job *of = &compile->session->plan->jobs[job];
     PJ_CLEANUP_BUFFER struct pj_buffer title = {0};
     if (observer->finished)
-        observer->finished(observer->context, job, title_of(of, &title), of->image->size_bytes, outcome,
-                           attention);
+        observer->finished(observer->context, job, title_of(of, &title), of->size_bytes, outcome, attention);
 }
 
 void pj_compile_again(struct pj_compile *compile, size_t job)
@@ -88,36 +87,25 @@ int pj_compile_blame(struct pj_compile *compile, size_t job, const struct pj_dea
     return fail(compile, job, verdict, pj_verdict_name(verdict), pj_buffer_text(&reason), err);
 }
 
-/* The entry of this job among those that are new in the private cache: the predicted one, else the only one.
- */
-static bool pick_entry(const struct pj_wire_loaded *loaded, const struct pj_job *job, uint64_t *ret_hash)
-{
-    for (uint32_t i = 0; i < loaded->entry_count; i++) {
-        uint64_t hash;
-        if (pj_entry_path_read(loaded->entries[i].path, &hash) &&
-            (loaded->entry_count == 1 || (job->has_name && hash == job->entry_hash))) {
-            *ret_hash = hash;
-            return true;
-        }
-    }
-    return false;
-}
+enum { OUT_OF_MEMORY = 2, JIT_COMPILER_NOT_FOUND = 221 };
 
-/* A first try that died behind the store left its entry; the second one hits it and makes no new one. */
-static bool was_stored_before(const struct pj_compile *compile, const struct pj_compile_seat *seat,
-                              const struct pj_job *job)
+/* The driver links in a context only. */
+static int take_no_context(struct pj_compile *compile, size_t job, const struct pj_wire_loaded *loaded,
+                           struct pj_error **err)
 {
-    char path[PJ_ENTRY_PATH_TEXT];
-    struct stat status;
-    PJ_CLEANUP_FREE char *full =
-        job->has_name ? pj_path_join(seat->folder_path, pj_entry_path(job->entry_hash, path)) : NULL;
-    return !compile->in_place && full && stat(full, &status) == 0 && status.st_size > PJ_ENTRY_HEADER_BYTES;
+    PJ_CLEANUP_BUFFER struct pj_buffer reason = {0};
+    bool memory = loaded->result == OUT_OF_MEMORY;
+    pj_buffer_printf(&reason, "linking needs a context on the GPU: %s", loaded->result_name);
+    if (reason.failed)
+        return pj_error_no_memory(err);
+    compile->session->outcomes[job].passing = memory;
+    return memory ? fail(compile, job, PJ_VERDICT_INCONCLUSIVE, "gpu-memory", pj_buffer_text(&reason), err)
+                  : fail(compile, job, PJ_VERDICT_REJECTED, "no-context", pj_buffer_text(&reason), err);
 }
 
 static int take_refusal(struct pj_compile *compile, size_t job, const struct pj_wire_loaded *loaded,
                         struct pj_error **err)
 {
-    enum { OUT_OF_MEMORY = 2, JIT_COMPILER_NOT_FOUND = 221 };
     struct pj_outcome *outcome = &compile->session->outcomes[job];
     PJ_CLEANUP_BUFFER struct pj_buffer reason = {0};
     size_t first_line = strcspn(loaded->log, "\n");
@@ -125,6 +113,8 @@ static int take_refusal(struct pj_compile *compile, size_t job, const struct pj_
         pj_compile_again(compile, job); /* seen in one start of ten where many start at once */
         return 0;
     }
+    if (compile->session->plan->jobs[job].link)
+        pj_buffer_puts(&reason, "the driver's linker refused it: ");
     pj_buffer_puts(&reason, loaded->result == 0 ? "the driver refused it" : loaded->result_name);
     if (loaded->result == JIT_COMPILER_NOT_FOUND)
         pj_buffer_puts(&reason, ": libnvidia-ptxjitcompiler.so.1 of the driver's version is missing");
@@ -194,30 +184,40 @@ static void note_times(struct pj_outcome *outcome, const struct pj_wire_loaded *
     outcome->peak_rss_bytes = loaded->peak_rss_bytes;
 }
 
-/* `fresh`: this call compiled it. A hit in the private cache, after a worker died behind its store, tells no
- * compile time. */
+/* A hit in the private cache, after a worker died behind its store, tells no compile time. */
 static int take_success(struct pj_compile *compile, struct pj_compile_seat *seat, size_t job,
-                        const struct pj_wire_loaded *loaded, bool fresh, bool has_entry, uint64_t hash)
+                        const struct pj_wire_loaded *loaded, const struct pj_compile_entries *entries,
+                        struct pj_error **err)
 {
     struct pj_outcome *outcome = &compile->session->outcomes[job];
     char took[PJ_DURATION_TEXT], text[64];
-    if (fresh)
+    if (entries->fresh || compile->in_place)
         note_times(outcome, loaded);
     outcome->origin = outcome->origin == PJ_ORIGIN_COMPILED ? PJ_ORIGIN_REPAIRED : PJ_ORIGIN_COMPILED;
     outcome->stage = compile->in_place ? PJ_STAGE_PRESENT : PJ_STAGE_COMPILED;
-    if (has_entry) {
-        outcome->has_entry = true;
-        outcome->entry_hash = hash;
+    if (entries->complete) {
+        int r = pj_outcome_set_entries(compile->session, outcome, entries->hashes, entries->count, err);
+        if (r < 0)
+            return r;
         outcome->folder = seat->folder;
         if (compile->ready_since_ms <= 0)
             compile->ready_since_ms = pj_clock_ms();
     }
     if (outcome->has_compile_ms)
         (void)snprintf(text, sizeof text, "compiled in %s", pj_text_from_ms(outcome->compile_ms, took));
+    else if (compile->session->plan->jobs[job].link)
+        (void)snprintf(text, sizeof text, "compiled, partly with another link");
     else
         (void)snprintf(text, sizeof text, "compiled by an earlier try");
     pj_compile_tell(compile, job, text, false);
     return 0;
+}
+
+/* Its inputs are cubins, or fatbins and the like that hold a fitting one [46]. */
+static int take_nothing_to_warm(struct pj_compile *compile, size_t job, struct pj_error **err)
+{
+    return fail(compile, job, PJ_VERDICT_SKIPPED, "nothing-to-warm",
+                "none of its inputs is PTX that the driver would compile for this target", err);
 }
 
 /* Compiled without an error, and nothing stored: the driver says nothing about a disk that is full [23]. */
@@ -230,7 +230,7 @@ static int take_nothing_stored(struct pj_compile *compile, const struct pj_compi
         pj_compile_again(compile, job);
         return 0;
     }
-    if (!is_disk_full(folder, session->plan->jobs[job].image->size_bytes))
+    if (!is_disk_full(folder, session->plan->jobs[job].size_bytes))
         return fail(compile, job, PJ_VERDICT_LOST, "not-stored",
                     "the driver compiled it without an error and stored nothing", err);
     session->exit_reason =
@@ -239,6 +239,30 @@ static int take_nothing_stored(struct pj_compile *compile, const struct pj_compi
         return pj_error_no_memory(err);
     return fail(compile, job, PJ_VERDICT_LOST, "disk-full", "the disk is full, so the driver stored nothing",
                 err);
+}
+
+/* The linker stores its inputs' entries before it finds a fault [48], the JIT none. */
+static int take_answer(struct pj_compile *compile, struct pj_compile_seat *seat, size_t index,
+                       const struct pj_wire_loaded *loaded, struct pj_error **err)
+{
+    const struct pj_job *job = &compile->session->plan->jobs[index];
+    if (loaded->no_context)
+        return take_no_context(compile, index, loaded, err);
+    if (job->link && loaded->refused)
+        return take_refusal(compile, index, loaded, err);
+    struct pj_compile_entries entries = {.hashes = NULL};
+    int r = pj_compile_find_entries(compile, seat, job, loaded, &entries, err);
+    bool nothing = entries.count == 0 && !compile->in_place;
+    if (r == 0 && (entries.complete || (compile->in_place && !loaded->refused)))
+        r = take_success(compile, seat, index, loaded, &entries, err);
+    else if (r == 0 && loaded->refused)
+        r = take_refusal(compile, index, loaded, err);
+    else if (r == 0 && nothing && pj_compile_may_store_nothing(job) && !is_disk_full(seat->folder_path, 0))
+        r = take_nothing_to_warm(compile, index, err);
+    else if (r == 0)
+        r = take_nothing_stored(compile, seat, index, err);
+    free(entries.hashes);
+    return r;
 }
 
 int pj_compile_take_result(struct pj_compile *compile, struct pj_compile_seat *seat,
@@ -265,12 +289,5 @@ int pj_compile_take_result(struct pj_compile *compile, struct pj_compile_seat *s
         if (!outcome->log)
             return pj_error_no_memory(err);
     }
-    uint64_t hash = session->plan->jobs[job].entry_hash;
-    bool fresh = pick_entry(loaded, &session->plan->jobs[job], &hash);
-    bool stored = fresh || was_stored_before(compile, seat, &session->plan->jobs[job]);
-    if (stored || (compile->in_place && !loaded->refused))
-        return take_success(compile, seat, job, loaded, fresh || compile->in_place, stored, hash);
-    if (loaded->refused)
-        return take_refusal(compile, job, loaded, err);
-    return take_nothing_stored(compile, seat, job, err);
+    return take_answer(compile, seat, job, loaded, err);
 }

@@ -125,17 +125,25 @@ void pj_engine_restart_in_place(struct pj_engine *engine)
     engine->compiling = false;
 }
 
+static uint64_t file_size(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 ? (uint64_t)status.st_size : 0;
+}
+
 /* Before anything is read, file sizes tell enough: workers shall start while the images are read. */
 static void estimate_work(const struct pj_session *session, struct pj_sizing *sizing)
 {
     const struct pj_manifest *manifest = session->manifest;
     for (size_t i = 0; i < manifest->module_count; i++) {
-        struct stat status;
-        if (!pj_plan_selects(&session->selection, &manifest->modules[i]) ||
-            stat(manifest->modules[i].path, &status) != 0)
+        const struct pj_module *module = &manifest->modules[i];
+        if (!pj_plan_selects(&session->selection, module))
             continue;
         sizing->jobs++;
-        sizing->image_bytes += (uint64_t)status.st_size;
+        if (module->path)
+            sizing->image_bytes += file_size(module->path);
+        for (size_t k = 0; k < module->input_count; k++)
+            sizing->image_bytes += file_size(module->inputs[k]);
     }
 }
 
@@ -152,7 +160,7 @@ static size_t wanted_workers(const struct pj_engine *engine)
             if (session->outcomes[i].stage != PJ_STAGE_WAITING)
                 continue;
             sizing.jobs++;
-            sizing.image_bytes += session->plan->jobs[i].image->size_bytes;
+            sizing.image_bytes += session->plan->jobs[i].size_bytes;
         }
     } else {
         estimate_work(session, &sizing);
@@ -219,20 +227,23 @@ static int begin_prove_all_open(struct pj_engine *engine, unsigned samples, stru
 static int check_listed(struct pj_engine *engine, struct pj_error **err)
 {
     struct pj_session *session = engine->session;
-    size_t count = session->plan->job_count, used = 0;
+    size_t count = 0, used = 0;
     if (session->format != PJ_FORMAT_KNOWN || !session->store)
         return 0;
+    for (size_t i = 0; i < session->plan->job_count; i++)
+        count += session->outcomes[i].entry_count;
     PJ_CLEANUP_FREE uint64_t *hashes = calloc(count + 1, sizeof *hashes);
     PJ_CLEANUP_FREE size_t *jobs = calloc(count + 1, sizeof *jobs);
     PJ_CLEANUP_FREE bool *listed = calloc(count + 1, sizeof *listed);
     if (!hashes || !jobs || !listed)
         return pj_error_no_memory(err);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < session->plan->job_count; i++) {
         const struct pj_outcome *outcome = &session->outcomes[i];
-        if (outcome->stage != PJ_STAGE_PRESENT || !outcome->has_entry || outcome->origin == PJ_ORIGIN_REUSED)
-            continue;
-        jobs[used] = i;
-        hashes[used++] = outcome->entry_hash;
+        bool made = outcome->stage == PJ_STAGE_PRESENT && outcome->origin != PJ_ORIGIN_REUSED;
+        for (size_t k = 0; made && k < outcome->entry_count; k++) {
+            jobs[used] = i;
+            hashes[used++] = outcome->entries[k].hash;
+        }
     }
     int r = pj_store_listed(session->store, hashes, used, listed, err);
     bool again = false;
@@ -367,12 +378,13 @@ int pj_engine_prove_missed_alone(struct pj_engine *engine, struct pj_error **err
 }
 
 int pj_engine_ask(struct pj_engine *engine, const struct pj_worker_spec *spec,
-                  const struct pj_wire_load *load, int fd, struct pj_event *ret_event, struct pj_error **err)
+                  const struct pj_wire_message *order, const struct pj_wire_descriptors *descriptors,
+                  struct pj_event *ret_event, struct pj_error **err)
 {
     struct pj_session *session = engine->session;
     struct pj_worker *worker;
     struct pj_event event = {0};
-    bool asked = load == NULL, answered = false;
+    bool asked = order == NULL, answered = false;
     int r = pj_pool_start(engine->pool, spec, &worker, err);
     while (r == 0 && !answered) {
         r = pj_pool_wait(engine->pool, deadline_of(session), &event, err);
@@ -383,7 +395,7 @@ int pj_engine_ask(struct pj_engine *engine, const struct pj_worker_spec *spec,
         bool ours = event.worker == worker;
         if (ours && event.kind == PJ_EVENT_STARTED && !asked && event.started->failed_step[0] == '\0') {
             asked = true;
-            r = pj_pool_load(engine->pool, worker, load, fd, ASK_TIMEOUT_MS, err);
+            r = pj_pool_give(engine->pool, worker, order, descriptors, ASK_TIMEOUT_MS, err);
         } else {
             answered = ours || event.kind == PJ_EVENT_INTERRUPTED || event.kind == PJ_EVENT_TIME;
         }
@@ -404,7 +416,7 @@ static int meet(struct pj_engine *engine, struct pj_error **err)
     const struct pj_worker_spec spec = {.cache_path = session->location.path,
                                         .cache_max_bytes = session->location.limit_bytes,
                                         .disable_jit = true};
-    int r = pj_engine_ask(engine, &spec, NULL, -1, &event, err);
+    int r = pj_engine_ask(engine, &spec, NULL, NULL, &event, err);
     if (r < 0 || event.kind == PJ_EVENT_INTERRUPTED || event.kind == PJ_EVENT_TIME)
         return r;
     if (event.kind != PJ_EVENT_STARTED)

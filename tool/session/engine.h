@@ -30,11 +30,12 @@ int pj_engine_prove(struct pj_engine *engine, const size_t *jobs, size_t count, 
 /** Starts one worker, learns the machine from it (its GPUs, the driver), and plans the jobs. */
 int pj_engine_meet_driver(struct pj_engine *engine, struct pj_error **err);
 
-/** One worker, alone: its first answer, or the answer to `load` (NULL = none) of the image `fd`. Its
+/** One worker, alone: its first answer, or the answer to `order` (NULL = none) with its descriptors. Its
  * interrupt or the run's deadline end the wait and show in the event's kind. What the event points to is
  * valid until the next event is taken. */
 int pj_engine_ask(struct pj_engine *engine, const struct pj_worker_spec *spec,
-                  const struct pj_wire_load *load, int fd, struct pj_event *ret_event, struct pj_error **err);
+                  const struct pj_wire_message *order, const struct pj_wire_descriptors *descriptors,
+                  struct pj_event *ret_event, struct pj_error **err);
 
 /** The same for a run that compiles nothing: no store, no private cache. */
 int pj_engine_meet_driver_to_prove(struct pj_engine *engine, struct pj_error **err);

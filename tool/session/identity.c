@@ -54,7 +54,7 @@ static bool same_text(const char *a, const char *b)
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-static bool same_file(const struct pj_receipt_file *file)
+bool pj_identity_same_file(const struct pj_receipt_file *file)
 {
     struct stat status;
     return stat(file->path, &status) == 0 && status.st_dev == file->device && status.st_ino == file->inode &&
@@ -118,8 +118,21 @@ static bool same_driver_files(const struct pj_receipt *then)
         return false;
     /* With an explicit driver its folder comes first, and its own name need not be libcuda.so.1. */
     for (size_t i = 0; i < then->driver_file_count; i++) {
-        if (!same_file(&then->driver_files[i]) ||
+        if (!pj_identity_same_file(&then->driver_files[i]) ||
             (!then->driver_option && !still_found(&then->driver_files[i], then->ld_library_path)))
+            return false;
+    }
+    return true;
+}
+
+bool pj_identity_same_nvrtc(const struct pj_session *session)
+{
+    const struct pj_receipt *then = session->receipt;
+    if (!then || !session->nvrtc.search || !same_text(then->nvrtc_search, session->nvrtc.search) ||
+        then->nvrtc_file_count == 0)
+        return false;
+    for (size_t i = 0; i < then->nvrtc_file_count; i++) {
+        if (!pj_identity_same_file(&then->nvrtc_files[i]))
             return false;
     }
     return true;

@@ -12,4 +12,11 @@ int pj_identity_now(struct pj_session *session, struct pj_error **err);
 /** Compares session->receipt with now: sets same_driver, same_gpus and same_request. */
 void pj_identity_compare(struct pj_session *session);
 
+/** Is a library's file the very one that it was? */
+bool pj_identity_same_file(const struct pj_receipt_file *file);
+
+/** Would the last run's NVRTC be found again, and is it the same? False where the receipt knows of none, or
+ * session->nvrtc.search is not set. */
+bool pj_identity_same_nvrtc(const struct pj_session *session);
+
 #endif

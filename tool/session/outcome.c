@@ -10,15 +10,37 @@
 #include "base/memory.h"
 #include "image/cubin.h"
 
+static const enum pj_verdict fate_verdicts[] = {
+    [PJ_JOB_REJECTED] = PJ_VERDICT_REJECTED,
+    [PJ_JOB_INCOMPATIBLE] = PJ_VERDICT_INCOMPATIBLE,
+    [PJ_JOB_CRASHED] = PJ_VERDICT_CRASHED,
+    [PJ_JOB_TIMED_OUT] = PJ_VERDICT_TIMED_OUT,
+    [PJ_JOB_OUT_OF_MEMORY] = PJ_VERDICT_OUT_OF_MEMORY,
+    [PJ_JOB_NOT_TRIED] = PJ_VERDICT_INCONCLUSIVE,
+    [PJ_JOB_SKIPPED] = PJ_VERDICT_SKIPPED,
+};
+
 void pj_outcome_from_plan(struct pj_outcome *outcome, const struct pj_job *job)
 {
     *outcome = (struct pj_outcome){.reason_code = job->reason_code, .reason = job->reason};
-    outcome->has_entry = job->has_name;
-    outcome->entry_hash = job->entry_hash;
-    if (job->fate == PJ_JOB_OPEN)
+    if (job->fate == PJ_JOB_OPEN ||
+        job->fate == PJ_JOB_LEFT_OUT) /* none of the latter after pj_plan_settle */
         return;
-    pj_outcome_fail(outcome, job->fate == PJ_JOB_REJECTED ? PJ_VERDICT_REJECTED : PJ_VERDICT_INCOMPATIBLE,
-                    job->reason_code, job->reason);
+    pj_outcome_fail(outcome, fate_verdicts[job->fate], job->reason_code, job->reason);
+    outcome->passing = job->fate == PJ_JOB_NOT_TRIED;
+}
+
+int pj_outcome_set_entries(struct pj_session *session, struct pj_outcome *outcome, const uint64_t *hashes,
+                           size_t count, struct pj_error **err)
+{
+    struct pj_outcome_entry *entries = pj_arena_calloc(&session->arena, count + 1, sizeof *entries);
+    if (!entries)
+        return pj_error_no_memory(err);
+    for (size_t i = 0; i < count; i++)
+        entries[i].hash = hashes[i];
+    outcome->entries = entries;
+    outcome->entry_count = count;
+    return 0;
 }
 
 void pj_outcome_fail(struct pj_outcome *outcome, enum pj_verdict verdict, const char *reason_code,
@@ -46,25 +68,6 @@ void pj_outcome_forget_evidence(struct pj_outcome *outcome)
     outcome->reason_code = outcome->reason = NULL;
 }
 
-void pj_job_to_load(const struct pj_job *job, uint64_t number, enum pj_wire_method method,
-                    uint32_t jit_target, struct pj_wire_load *ret_load)
-{
-    *ret_load = (struct pj_wire_load){
-        .job = number,
-        .method = method,
-        .target = jit_target,
-        .image_bytes = job->image->size_bytes,
-        .image_sha256 = job->image->sha256,
-    };
-    for (unsigned i = 0; i < PJ_JIT_OPTION_COUNT; i++) {
-        if (job->options.given & (1u << i)) {
-            ret_load->options[ret_load->option_count++] =
-                (struct pj_wire_option){.option = pj_jit_option_info((enum pj_jit_option)i)->cuda_option,
-                                        .value = job->options.values[i]};
-        }
-    }
-}
-
 int pj_check_payload(const void *payload, size_t size, uint16_t arch_number, struct pj_error **err)
 {
     struct pj_cubin cubin;
@@ -77,25 +80,39 @@ int pj_check_payload(const void *payload, size_t size, uint16_t arch_number, str
     return 0;
 }
 
+static int check_one(int cache_fd, struct pj_outcome_entry *entry, enum pj_entry_state *ret_state,
+                     struct pj_error **err)
+{
+    char stamp[PJ_STAMP_MAX + 1], path[PJ_ENTRY_PATH_TEXT];
+    PJ_CLEANUP_FREE char *message = NULL;
+    struct stat status;
+    int r = pj_entry_check(cache_fd, entry->hash, pj_check_payload, ret_state, stamp, &message, err);
+    if (r == 0 && *ret_state == PJ_ENTRY_SOUND &&
+        fstatat(cache_fd, pj_entry_path(entry->hash, path), &status, AT_SYMLINK_NOFOLLOW) == 0) {
+        entry->file_bytes = (uint64_t)status.st_size;
+        entry->mtime_seconds = status.st_mtim.tv_sec;
+    }
+    return r;
+}
+
 int pj_outcome_check_entry(struct pj_session *session, size_t job, int cache_fd,
                            enum pj_entry_state *ret_state, struct pj_error **err)
 {
     struct pj_outcome *outcome = &session->outcomes[job];
-    char stamp[PJ_STAMP_MAX + 1], path[PJ_ENTRY_PATH_TEXT];
-    PJ_CLEANUP_FREE char *message = NULL;
     *ret_state = PJ_ENTRY_ABSENT;
-    if (!outcome->has_entry || cache_fd < 0)
+    if (outcome->entry_count == 0 || cache_fd < 0)
         return 0;
-    int r = pj_entry_check(cache_fd, outcome->entry_hash, pj_check_payload, ret_state, stamp, &message, err);
-    if (r < 0)
-        return pj_error_wrap(err, r, "looking at the cache %s", session->location.path);
-    outcome->evidence.entry_present = *ret_state == PJ_ENTRY_SOUND ? PJ_WITNESS_YES : PJ_WITNESS_NO;
-    struct stat status;
-    if (*ret_state == PJ_ENTRY_SOUND &&
-        fstatat(cache_fd, pj_entry_path(outcome->entry_hash, path), &status, AT_SYMLINK_NOFOLLOW) == 0) {
-        outcome->entry_file_bytes = (uint64_t)status.st_size;
-        outcome->entry_mtime_seconds = status.st_mtim.tv_sec;
+    enum pj_entry_state first_unsound = PJ_ENTRY_SOUND;
+    for (size_t i = 0; i < outcome->entry_count; i++) {
+        enum pj_entry_state state = PJ_ENTRY_ABSENT;
+        int r = check_one(cache_fd, &outcome->entries[i], &state, err);
+        if (r < 0)
+            return pj_error_wrap(err, r, "looking at the cache %s", session->location.path);
+        if (first_unsound == PJ_ENTRY_SOUND)
+            first_unsound = state;
     }
+    *ret_state = first_unsound;
+    outcome->evidence.entry_present = first_unsound == PJ_ENTRY_SOUND ? PJ_WITNESS_YES : PJ_WITNESS_NO;
     return 0;
 }
 

@@ -12,6 +12,10 @@ void pj_outcome_from_plan(struct pj_outcome *outcome, const struct pj_job *job);
 void pj_outcome_fail(struct pj_outcome *outcome, enum pj_verdict verdict, const char *reason_code,
                      const char *reason);
 
+/** Gives the job these entries, sizes and times not known so far. */
+int pj_outcome_set_entries(struct pj_session *session, struct pj_outcome *outcome, const uint64_t *hashes,
+                           size_t count, struct pj_error **err);
+
 /** Judges the gathered evidence and checks the manifest's thresholds. The reason text is made in the
  * session's arena. */
 int pj_outcome_judge(struct pj_session *session, size_t job, struct pj_error **err);
@@ -21,8 +25,9 @@ int pj_outcome_judge(struct pj_session *session, size_t job, struct pj_error **e
 int pj_outcome_check_thresholds(struct pj_session *session, struct pj_outcome *outcome,
                                 struct pj_error **err);
 
-/** Reads the job's entry file, where its name is known, and sets the witness of presence, size and time.
- * Returns the state through `ret_state` (PJ_ENTRY_ABSENT where no name is known). */
+/** Reads the job's entry files, where their names are known, and sets the witness of presence, sizes and
+ * times. Returns the state of the first that is not sound through `ret_state` (PJ_ENTRY_ABSENT where no name
+ * is known). */
 int pj_outcome_check_entry(struct pj_session *session, size_t job, int cache_fd,
                            enum pj_entry_state *ret_state, struct pj_error **err);
 
@@ -32,9 +37,34 @@ void pj_outcome_forget_evidence(struct pj_outcome *outcome);
 /** Is there anything left to find out about this job? */
 bool pj_outcome_is_open(const struct pj_outcome *outcome);
 
-/** The load message of a job: image, digest, options. `jit_target` as CU_JIT_TARGET, 0 = none. */
-void pj_job_to_load(const struct pj_job *job, uint64_t number, enum pj_wire_method method,
-                    uint32_t jit_target, struct pj_wire_load *ret_load);
+/** CUjitInputType by its numbers in cuda.h, which no file of the parent may include: what a link's part is.
+ */
+enum pj_jit_input {
+    PJ_JIT_INPUT_CUBIN = 0,
+    PJ_JIT_INPUT_PTX = 1,
+    PJ_JIT_INPUT_FATBINARY = 2,
+    PJ_JIT_INPUT_OBJECT = 3,
+    PJ_JIT_INPUT_LIBRARY = 4,
+    PJ_JIT_INPUT_NVVM = 5,
+};
+
+/** An order to a driver's worker, with the files it takes along. */
+struct pj_job_order {
+    struct pj_wire_message message;
+    struct pj_wire_part *parts;
+    struct pj_wire_descriptors descriptors;
+};
+
+/** Makes the load order of a job: images opened, digests, options. `jit_target` as CU_JIT_TARGET, 0 = none.
+ * An image that cannot be opened is the error. Free with pj_job_order_free. */
+int pj_job_order_make(const struct pj_job *job, uint64_t number, enum pj_wire_method method,
+                      uint32_t jit_target, struct pj_job_order *ret_order, struct pj_error **err);
+void pj_job_order_free(struct pj_job_order *order);
+
+/** The same without the parts, for another image that is loaded or linked as the job's are. */
+void pj_job_order_begin(const struct pj_job *job, uint64_t number, enum pj_wire_method method,
+                        uint32_t jit_target, struct pj_wire_load *ret_load);
+#define PJ_CLEANUP_ORDER __attribute__((cleanup(pj_job_order_free)))
 
 /** Payloads are judged by their ELF header: a pj_payload_check over image/cubin.h. */
 int pj_check_payload(const void *payload, size_t size, uint16_t arch_number, struct pj_error **err);

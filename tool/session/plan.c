@@ -13,14 +13,17 @@ static int find_entries(struct pj_session *session, struct pj_error **err)
     for (size_t i = 0; i < session->plan->job_count && r == 0; i++) {
         const struct pj_job *job = &session->plan->jobs[i];
         struct pj_outcome *outcome = &session->outcomes[i];
-        if (!job->has_name)
+        if (!job->has_names || job->entry_count == 0)
             continue;
-        const struct pj_snapshot_entry *entry = pj_snapshot_find(&snapshot, job->entry_hash);
-        outcome->has_entry = true;
-        outcome->entry_hash = job->entry_hash;
-        outcome->entry_file_bytes = entry ? entry->size : 0;
-        outcome->origin = entry ? PJ_ORIGIN_REUSED : PJ_ORIGIN_NONE;
-        outcome->witnesses.entry_present = entry ? PJ_WITNESS_YES : PJ_WITNESS_NO;
+        bool all = true;
+        r = pj_outcome_set_entries(session, outcome, job->entries, job->entry_count, err);
+        for (size_t k = 0; k < job->entry_count && r == 0; k++) {
+            const struct pj_snapshot_entry *entry = pj_snapshot_find(&snapshot, job->entries[k]);
+            outcome->entries[k].file_bytes = entry ? entry->size : 0;
+            all &= entry != NULL;
+        }
+        outcome->origin = all ? PJ_ORIGIN_REUSED : PJ_ORIGIN_NONE;
+        outcome->witnesses.entry_present = all ? PJ_WITNESS_YES : PJ_WITNESS_NO;
     }
     pj_snapshot_free(&snapshot);
     return r;

@@ -62,6 +62,19 @@ void pj_probe_close(struct pj_probe *probe)
     *probe = (struct pj_probe){.fd = -1};
 }
 
+void pj_probe_part(const struct pj_probe *probe, struct pj_wire_part *ret_part,
+                   struct pj_wire_descriptors *ret_descriptors)
+{
+    *ret_part = (struct pj_wire_part){
+        .type = PJ_JIT_INPUT_PTX,
+        .name = "prejit probe",
+        .bytes = probe->size,
+        .sha256 = probe->sha256,
+    };
+    ret_descriptors->count = 1;
+    ret_descriptors->fds[0] = probe->fd;
+}
+
 /* Is this file exactly what the known format makes of the probe? Then its key tells the stamp. */
 static bool read_stamp(const struct pj_probe *probe, const char *bytes, size_t size, uint64_t name,
                        uint16_t arch_number, struct pj_cache_key *key)

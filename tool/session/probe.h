@@ -21,6 +21,10 @@ int pj_probe_make(bool unique, struct pj_probe *ret_probe, struct pj_error **err
 
 void pj_probe_close(struct pj_probe *probe);
 
+/** The probe as the one part of an order, to be loaded or linked. The descriptor stays the probe's. */
+void pj_probe_part(const struct pj_probe *probe, struct pj_wire_part *ret_part,
+                   struct pj_wire_descriptors *ret_descriptors);
+
 /** Reads the entry that the driver made of `probe` for `arch_number` at `path` below `folder`. Format known:
  * sets the session's stamp and KNOWN; anything unexpected: OTHER. */
 int pj_probe_learn(struct pj_session *session, const struct pj_probe *probe, const char *folder,

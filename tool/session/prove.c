@@ -34,6 +34,21 @@ static uint32_t foreign_target(const struct pj_session *session, size_t device, 
                : job->target;
 }
 
+static struct pj_canary_kind kind_of(const struct pj_session *session, size_t device,
+                                     const struct pj_job *job)
+{
+    return (struct pj_canary_kind){
+        .foreign_target = (uint16_t)foreign_target(session, device, job),
+        .link = job->link,
+        .with_options = job->options.given != 0,
+    };
+}
+
+static bool same_kind(const struct pj_canary_kind *a, const struct pj_canary_kind *b)
+{
+    return a->foreign_target == b->foreign_target && a->link == b->link && a->with_options == b->with_options;
+}
+
 static int add_kinds(struct pj_prove *prove, struct pj_proof_run *run, struct pj_error **err)
 {
     const struct pj_session *session = prove->session;
@@ -41,15 +56,10 @@ static int add_kinds(struct pj_prove *prove, struct pj_proof_run *run, struct pj
     if (!run->kinds)
         return pj_error_no_memory(err);
     for (size_t i = 0; i < run->job_count; i++) {
-        const struct pj_job *job = &session->plan->jobs[run->jobs[i]];
-        struct pj_canary_kind kind = {
-            .foreign_target = (uint16_t)foreign_target(session, run->device, job),
-            .with_options = job->options.given != 0,
-            .example = run->jobs[i],
-        };
+        struct pj_canary_kind kind = kind_of(session, run->device, &session->plan->jobs[run->jobs[i]]);
+        kind.example = run->jobs[i];
         size_t k = 0;
-        while (k < run->kind_count && (run->kinds[k].foreign_target != kind.foreign_target ||
-                                       run->kinds[k].with_options != kind.with_options))
+        while (k < run->kind_count && !same_kind(&run->kinds[k], &kind))
             k++;
         if (k == run->kind_count)
             run->kinds[run->kind_count++] = kind;
@@ -116,37 +126,39 @@ static int start_seat(struct pj_prove *prove, struct pj_prove_seat *seat, struct
 static int load_canary(struct pj_prove *prove, struct pj_prove_seat *seat, struct pj_error **err)
 {
     const struct pj_canary_kind *kind = &seat->run->kinds[seat->run->next];
-    struct pj_wire_load load;
-    pj_job_to_load(&prove->session->plan->jobs[kind->example], UINT64_MAX, PJ_LOAD_PROVE,
-                   kind->foreign_target, &load);
-    load.image_bytes = prove->canary.size;
-    load.image_sha256 = prove->canary.sha256;
+    struct pj_wire_part part;
+    struct pj_wire_descriptors descriptors;
+    struct pj_wire_message order = {.type = PJ_WIRE_LOAD};
+    pj_job_order_begin(&prove->session->plan->jobs[kind->example], UINT64_MAX, PJ_LOAD_PROVE,
+                       kind->foreign_target, &order.load);
+    pj_probe_part(&prove->canary, &part, &descriptors);
+    order.load.parts = &part;
+    order.load.part_count = 1;
     seat->at_canary = true;
     seat->kind = seat->run->next++;
     seat->state = PJ_SEAT_BUSY;
-    return pj_pool_load(prove->pool, seat->worker, &load, prove->canary.fd, PROOF_TIMEOUT_S * 1e3, err);
+    return pj_pool_give(prove->pool, seat->worker, &order, &descriptors, PROOF_TIMEOUT_S * 1e3, err);
 }
 
 static int load_job(struct pj_prove *prove, struct pj_prove_seat *seat, size_t index, struct pj_error **err)
 {
     struct pj_session *session = prove->session;
     const struct pj_job *job = &session->plan->jobs[index];
-    struct stat status;
-    PJ_CLEANUP_CLOSE int fd = -1;
+    PJ_CLEANUP_ORDER struct pj_job_order order = {.parts = NULL};
     PJ_CLEANUP_ERROR struct pj_error *problem = NULL;
-    if (pj_file_open_regular(AT_FDCWD, job->image->path, &fd, &status, &problem) < 0) {
+    uint32_t target = foreign_target(session, seat->run->device, job);
+    if (pj_job_order_make(job, index, PJ_LOAD_PROVE, target, &order, &problem) < 0) {
         struct pj_outcome *outcome = &session->outcomes[index];
         outcome->evidence.odd++;
         outcome->reason_code = "unexpected-answer";
         outcome->reason = pj_arena_strdup(&session->arena, pj_error_message(problem));
         return outcome->reason ? 0 : pj_error_no_memory(err);
     }
-    struct pj_wire_load load;
-    pj_job_to_load(job, index, PJ_LOAD_PROVE, foreign_target(session, seat->run->device, job), &load);
     seat->at_canary = false;
     seat->job = index;
     seat->state = PJ_SEAT_BUSY;
-    return pj_pool_load(prove->pool, seat->worker, &load, fd, PROOF_TIMEOUT_S * 1e3, err);
+    return pj_pool_give(prove->pool, seat->worker, &order.message, &order.descriptors, PROOF_TIMEOUT_S * 1e3,
+                        err);
 }
 
 static void end_seat(struct pj_prove *prove, struct pj_prove_seat *seat)
@@ -237,8 +249,8 @@ static int seat_started(struct pj_prove *prove, struct pj_prove_seat *seat,
 static bool is_of_kind(const struct pj_session *session, size_t device, const struct pj_job *job,
                        const struct pj_canary_kind *kind)
 {
-    return foreign_target(session, device, job) == kind->foreign_target &&
-           (job->options.given != 0) == kind->with_options;
+    struct pj_canary_kind own = kind_of(session, device, job);
+    return same_kind(&own, kind);
 }
 
 /* A hit counts beside a control that held in the same process, not in another one. */
@@ -258,7 +270,7 @@ static void take_canary(struct pj_prove *prove, const struct pj_prove_seat *seat
 {
     const struct pj_session *session = prove->session;
     struct pj_canary_kind *kind = &seat->run->kinds[seat->kind];
-    enum pj_load_answer answer = pj_load_read(loaded->result, kind->foreign_target != 0);
+    enum pj_load_answer answer = pj_load_read(loaded->result, kind->foreign_target != 0 && !kind->link);
     kind->held = answer == PJ_LOAD_MISS;
     if (answer != PJ_LOAD_HIT && answer != PJ_LOAD_MISS)
         return; /* nothing was learned: the witness stays unknown */
@@ -280,7 +292,9 @@ static int take_job(struct pj_prove *prove, const struct pj_prove_seat *seat,
     struct pj_session *session = prove->session;
     struct pj_outcome *outcome = &session->outcomes[seat->job];
     struct pj_evidence *evidence = &outcome->evidence;
-    bool foreign = foreign_target(session, seat->run->device, &session->plan->jobs[seat->job]) != 0;
+    const struct pj_job *job = &session->plan->jobs[seat->job];
+    /* A link whose entries are there succeeds for every target [48]. */
+    bool foreign = !job->link && foreign_target(session, seat->run->device, job) != 0;
     if (loaded->image_changed) {
         pj_outcome_fail(outcome, PJ_VERDICT_REJECTED, "image-changed",
                         "the file changed while prejit was working on it; run again");
@@ -288,7 +302,7 @@ static int take_job(struct pj_prove *prove, const struct pj_prove_seat *seat,
     }
     switch (pj_load_read(loaded->result, foreign)) {
     case PJ_LOAD_HIT:
-        if (!control_held(session, seat->run, &session->plan->jobs[seat->job])) {
+        if (!control_held(session, seat->run, job)) {
             evidence->odd++;
             return 0;
         }

@@ -5,9 +5,11 @@
 
 #include "session/compile.h"
 
-/** A kind of load that needs its own canary: native without options, native with, or one foreign target. */
+/** A kind of load that needs its own canary: native or one foreign target, with options or without, loaded or
+ * linked. */
 struct pj_canary_kind {
     uint16_t foreign_target; /* 0 = native */
+    bool link;
     bool with_options;
     size_t example; /* a job of this kind, whose options the canary borrows */
     bool held;      /* in this process the load that must fail did fail */

@@ -16,12 +16,11 @@
 
 enum { RECEIPT_MAX_BYTES = 256 << 20 };
 
-/* Whoever can write the receipt can make prejit say "nothing to do": only this user's and root's word counts.
- */
-static bool is_trusted(const struct stat *status)
+bool pj_receipt_is_trusted(int fd)
 {
-    return (status->st_uid == geteuid() || status->st_uid == 0) &&
-           (status->st_mode & (S_IWGRP | S_IWOTH)) == 0;
+    struct stat status;
+    return fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
+           (status.st_uid == geteuid() || status.st_uid == 0) && (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
 /* `name` in the open folder `.prejit`; *ret_receipt stays NULL where it is not there or not to be believed.
@@ -31,8 +30,7 @@ static int read_receipt(int own, const char *name, struct pj_receipt **ret_recei
     PJ_CLEANUP_ERROR struct pj_error *problem = NULL;
     PJ_CLEANUP_BUFFER struct pj_buffer text = {0};
     PJ_CLEANUP_CLOSE int fd = openat(own, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    struct stat status;
-    if (fd < 0 || fstat(fd, &status) != 0 || !S_ISREG(status.st_mode) || !is_trusted(&status))
+    if (fd < 0 || !pj_receipt_is_trusted(fd))
         return 0;
     int r = pj_file_read_fd(fd, name, RECEIPT_MAX_BYTES, &text, &problem);
     if (r == 0)
@@ -85,6 +83,48 @@ int pj_receipt_load(const char *cache_path, const char *request, struct pj_recei
     return r;
 }
 
+static int fill_inputs(struct pj_session *session, const struct pj_job *from, struct pj_receipt_job *job,
+                       struct pj_error **err)
+{
+    job->content = from->content;
+    job->inputs_unknown = from->files_unknown;
+    job->input_count = from->file_count;
+    job->inputs = pj_arena_calloc(&session->arena, from->file_count + 1, sizeof *job->inputs);
+    if (!job->inputs)
+        return pj_error_no_memory(err);
+    for (size_t i = 0; i < from->file_count; i++) {
+        const struct pj_plan_file *file = &from->files[i];
+        job->inputs[i] = (struct pj_receipt_input){
+            .file = {.path = file->path,
+                     .device = file->status.st_dev,
+                     .inode = file->status.st_ino,
+                     .size_bytes = (uint64_t)file->status.st_size,
+                     .mtime_seconds = file->status.st_mtim.tv_sec},
+            .sha256 = file->sha256,
+            .named = file->named,
+        };
+    }
+    return 0;
+}
+
+/* All of them, or none: some of a link's would look like all of them. */
+static int fill_entries(struct pj_session *session, const struct pj_outcome *outcome,
+                        struct pj_receipt_job *job, struct pj_error **err)
+{
+    job->entries = pj_arena_calloc(&session->arena, outcome->entry_count + 1, sizeof *job->entries);
+    if (!job->entries)
+        return pj_error_no_memory(err);
+    for (size_t i = 0; i < outcome->entry_count; i++) {
+        const struct pj_outcome_entry *entry = &outcome->entries[i];
+        if (entry->file_bytes == 0) /* not in the cache */
+            return 0;
+        job->entries[i] = (struct pj_receipt_entry){
+            .hash = entry->hash, .size_bytes = entry->file_bytes, .mtime_seconds = entry->mtime_seconds};
+    }
+    job->entry_count = outcome->entry_count;
+    return 0;
+}
+
 static int fill_jobs(struct pj_session *session, struct pj_receipt *receipt, struct pj_error **err)
 {
     const struct pj_plan *plan = session->plan;
@@ -93,24 +133,14 @@ static int fill_jobs(struct pj_session *session, struct pj_receipt *receipt, str
         return pj_error_no_memory(err);
     receipt->job_count = plan->job_count;
     for (size_t i = 0; i < plan->job_count; i++) {
-        const struct pj_outcome *outcome = &session->outcomes[i];
-        const struct pj_plan_image *image = plan->jobs[i].image;
         struct pj_receipt_job *job = &receipt->jobs[i];
         int r = pj_result_row(session, i, &job->row, err);
+        if (r == 0)
+            r = fill_inputs(session, &plan->jobs[i], job, err);
+        if (r == 0)
+            r = fill_entries(session, &session->outcomes[i], job, err);
         if (r < 0)
             return r;
-        job->image = (struct pj_receipt_file){
-            .path = image->path,
-            .device = image->status.st_dev,
-            .inode = image->status.st_ino,
-            .size_bytes = (uint64_t)image->status.st_size,
-            .mtime_seconds = image->status.st_mtim.tv_sec,
-        };
-        job->image_sha256 = image->sha256;
-        job->has_entry = outcome->has_entry && outcome->entry_file_bytes > 0;
-        job->entry_hash = outcome->entry_hash;
-        job->entry_size_bytes = outcome->entry_file_bytes;
-        job->entry_mtime_seconds = outcome->entry_mtime_seconds;
     }
     return 0;
 }
@@ -176,6 +206,10 @@ int pj_receipt_save(struct pj_session *session, struct pj_error **err)
     const struct pj_machine *machine = &session->machine;
     receipt.driver_files = machine->files;
     receipt.driver_file_count = machine->file_count;
+    receipt.nvrtc_search = session->nvrtc.search;
+    receipt.nvrtc_files = session->nvrtc.files;
+    receipt.nvrtc_file_count = session->nvrtc.file_count;
+    receipt.nvrtc = session->nvrtc.library;
     receipt.host.driver_version = machine->driver_version;
     receipt.host.cuda_version = machine->cuda_version;
     receipt.host.stamp = session->stamp;

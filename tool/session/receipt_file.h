@@ -5,6 +5,10 @@
 
 #include "session/session.h"
 
+/** Is the open file a regular one that nobody but this user and root can have written? Whoever can write such
+ * a file can make prejit say "nothing to do". */
+bool pj_receipt_is_trusted(int fd);
+
 /** Reads the receipt of `request` (pj_session.selection_text) in `<cache>/.prejit/`; where there is none,
  * that of the last run, which still tells the driver's stamp. *ret_receipt is NULL where there is none at
  * all, where it is not readable, or where it is to be ignored: not owned by this user or root, writable by

@@ -35,13 +35,15 @@ static bool repairable(const struct pj_outcome *outcome)
 }
 
 /* What the driver did not find is compiled once more; an entry that it believes and cannot load must go
- * first, it would never be replaced [22]. */
+ * first, it would never be replaced [22]. Of a link's entries nobody tells which one it is: all go, and all
+ * come back. */
 static int send_back(struct pj_session *session, const size_t *jobs, size_t count, struct pj_error **err)
 {
     for (size_t i = 0; i < count; i++) {
         struct pj_outcome *outcome = &session->outcomes[jobs[i]];
-        if (outcome->evidence.poisoned > 0 && outcome->has_entry && session->format == PJ_FORMAT_KNOWN) {
-            int r = pj_store_remove(session->store, outcome->entry_hash, err);
+        bool poisoned = outcome->evidence.poisoned > 0 && session->format == PJ_FORMAT_KNOWN;
+        for (size_t k = 0; poisoned && k < outcome->entry_count; k++) {
+            int r = pj_store_remove(session->store, outcome->entries[k].hash, err);
             if (r < 0)
                 return r;
         }

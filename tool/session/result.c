@@ -23,12 +23,32 @@ const char *pj_result_tool_version(void)
     return PREJIT_VERSION;
 }
 
+static int fill_entries(struct pj_session *session, const struct pj_outcome *outcome,
+                        struct pj_report_job *row, struct pj_error **err)
+{
+    char path[PJ_ENTRY_PATH_TEXT];
+    row->entries = pj_arena_calloc(&session->arena, outcome->entry_count + 1, sizeof *row->entries);
+    if (!row->entries)
+        return pj_error_no_memory(err);
+    for (size_t i = 0; i < outcome->entry_count; i++) {
+        const struct pj_outcome_entry *entry = &outcome->entries[i];
+        row->entries[i] = (struct pj_report_entry){
+            .name = pj_arena_strdup(&session->arena, pj_entry_path(entry->hash, path)),
+            .has_bytes = entry->file_bytes > 0,
+            .bytes = entry->file_bytes,
+        };
+        if (!row->entries[i].name)
+            return pj_error_no_memory(err);
+    }
+    row->entry_count = outcome->entry_count;
+    return 0;
+}
+
 int pj_result_row(struct pj_session *session, size_t index, struct pj_report_job *ret_row,
                   struct pj_error **err)
 {
     const struct pj_job *job = &session->plan->jobs[index];
     const struct pj_outcome *outcome = &session->outcomes[index];
-    char path[PJ_ENTRY_PATH_TEXT];
     struct pj_report_job row = {
         .id = job->id,
         .module = job->name,
@@ -48,23 +68,16 @@ int pj_result_row(struct pj_session *session, size_t index, struct pj_report_job
         .cold_from_receipt = outcome->cold_from_receipt,
         .warm = outcome->warm,
         .witnesses = outcome->witnesses,
-        .has_entry_bytes = outcome->entry_file_bytes > 0,
-        .entry_bytes = outcome->entry_file_bytes,
         .has_peak_rss = outcome->peak_rss_bytes > 0,
         .peak_rss_bytes = outcome->peak_rss_bytes,
         .log = outcome->log,
     };
     row.target = job->target ? pj_arena_printf(&session->arena, "sm_%u", job->target)
                              : pj_arena_strdup(&session->arena, "native");
-    if (outcome->has_entry) {
-        row.entry_name = pj_arena_strdup(&session->arena, pj_entry_path(outcome->entry_hash, path));
-        if (!row.entry_name)
-            return pj_error_no_memory(err);
-    }
-    if (!row.target)
-        return pj_error_no_memory(err);
-    *ret_row = row;
-    return 0;
+    int r = row.target ? fill_entries(session, outcome, &row, err) : pj_error_no_memory(err);
+    if (r == 0)
+        *ret_row = row;
+    return r;
 }
 
 /* What a program must have set to read this cache, where that is not the default. */
@@ -235,11 +248,14 @@ int pj_result_from_session(struct pj_session **session, struct pj_result **ret_r
         .device_count = from->machine.device_count,
     };
     report->phases = (struct pj_report_phases){
+        .has_prepare = from->phases.has_prepare,
+        .prepare_ms = from->phases.prepare_ms,
         .has_compile = from->phases.has_compile,
         .compile_ms = from->phases.compile_ms,
         .has_prove = from->phases.has_prove,
         .prove_ms = from->phases.prove_ms,
     };
+    report->nvrtc = from->nvrtc.library;
     int r = fill_jobs(from, report, err);
     if (r == 0)
         r = fill_common(from, report, err);
@@ -268,6 +284,7 @@ int pj_result_from_receipt(struct pj_session **session, struct pj_result **ret_r
     }
     report->host = receipt->host;
     report->host.kernel_driver = from->now.host.kernel_driver;
+    report->nvrtc = receipt->nvrtc;
     report->nothing_to_do = true;
     report->left_out = receipt->left_out;
     report->job_count = receipt->job_count;

@@ -10,33 +10,10 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "session/identity.h"
 #include "session/outcome.h"
+#include "session/reuse_private.h"
 #include "session/unreadable.h"
-
-#define IMAGE_MAX_BYTES (UINT64_C(1) << 30)
-
-/* The same size and time is the same file; another time is looked into before anything is called changed,
- * because copies and image layers keep bytes, not times. */
-static int same_image(const struct pj_receipt_job *job, bool *ret_same, struct pj_error **err)
-{
-    struct stat status;
-    *ret_same = false;
-    if (stat(job->image.path, &status) != 0 || !S_ISREG(status.st_mode) ||
-        (uint64_t)status.st_size != job->image.size_bytes)
-        return 0;
-    if (status.st_mtim.tv_sec == job->image.mtime_seconds && status.st_ino == job->image.inode) {
-        *ret_same = true;
-        return 0;
-    }
-    PJ_CLEANUP_BUFFER struct pj_buffer bytes = {0};
-    PJ_CLEANUP_ERROR struct pj_error *problem = NULL;
-    if (pj_file_read(AT_FDCWD, job->image.path, IMAGE_MAX_BYTES, &bytes, &problem) < 0)
-        return pj_error_code(problem) == PJ_ERROR_NO_MEMORY ? pj_error_no_memory(err) : 0;
-    struct pj_sha256 digest;
-    pj_sha256_of(pj_buffer_text(&bytes), bytes.size, &digest);
-    *ret_same = memcmp(&digest, &job->image_sha256, sizeof digest) == 0;
-    return 0;
-}
 
 /* What root proved in an image layer may be closed to the user who runs there. Root itself reads everything.
  */
@@ -47,16 +24,15 @@ static bool is_readable(int cache_fd, uint64_t hash)
 }
 
 /* Listed, readable, of the same size, and of the same time or else sound. */
-static int same_entry(const struct pj_receipt_job *job, const struct pj_snapshot *snapshot, int cache_fd,
+static int same_entry(const struct pj_receipt_entry *then, const struct pj_snapshot *snapshot, int cache_fd,
                       bool *ret_same, struct pj_error **err)
 {
-    const struct pj_snapshot_entry *entry =
-        job->has_entry ? pj_snapshot_find(snapshot, job->entry_hash) : NULL;
+    const struct pj_snapshot_entry *entry = pj_snapshot_find(snapshot, then->hash);
     *ret_same = false;
-    if (!entry || entry->index_position == PJ_NOT_LISTED || entry->size != job->entry_size_bytes ||
-        !is_readable(cache_fd, job->entry_hash))
+    if (!entry || entry->index_position == PJ_NOT_LISTED || entry->size != then->size_bytes ||
+        !is_readable(cache_fd, then->hash))
         return 0;
-    if (entry->mtime_seconds == job->entry_mtime_seconds) {
+    if (entry->mtime_seconds == then->mtime_seconds) {
         *ret_same = true;
         return 0;
     }
@@ -64,71 +40,19 @@ static int same_entry(const struct pj_receipt_job *job, const struct pj_snapshot
     char stamp[PJ_STAMP_MAX + 1];
     PJ_CLEANUP_FREE char *message = NULL;
     PJ_CLEANUP_ERROR struct pj_error *problem = NULL;
-    int r = pj_entry_check(cache_fd, job->entry_hash, pj_check_payload, &state, stamp, &message, &problem);
+    int r = pj_entry_check(cache_fd, then->hash, pj_check_payload, &state, stamp, &message, &problem);
     *ret_same = r == 0 && state == PJ_ENTRY_SOUND; /* one that cannot be read is none to rely on */
     return r == PJ_ERROR_NO_MEMORY ? pj_error_no_memory(err) : 0;
 }
 
-static int compare_jobs_by_image(const void *a, const void *b)
-{
-    const struct pj_receipt_job *x = *(const struct pj_receipt_job *const *)a;
-    const struct pj_receipt_job *y = *(const struct pj_receipt_job *const *)b;
-    return strcmp(x->image.path, y->image.path);
-}
-
-static int compare_paths(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-/* Do the manifest's modules name exactly the receipt's images? A glob may give other files than it did. */
-static int same_modules(const struct pj_session *session, struct pj_receipt_job *const *sorted,
+static int same_entries(const struct pj_receipt_job *job, const struct pj_snapshot *snapshot, int cache_fd,
                         bool *ret_same, struct pj_error **err)
 {
-    const struct pj_manifest *manifest = session->manifest;
-    const struct pj_receipt *receipt = session->receipt;
-    PJ_CLEANUP_FREE const char **paths = calloc(manifest->module_count + 1, sizeof *paths);
-    if (!paths)
-        return pj_error_no_memory(err);
-    size_t count = 0;
-    for (size_t i = 0; i < manifest->module_count; i++) {
-        if (pj_plan_selects(&session->selection, &manifest->modules[i]))
-            paths[count++] = manifest->modules[i].path;
-    }
-    qsort(paths, count, sizeof *paths, compare_paths);
-    size_t i = 0, k = 0;
-    while (i < count && k < receipt->job_count && strcmp(paths[i], sorted[k]->image.path) == 0) {
-        const char *path = paths[i];
-        while (i < count && strcmp(paths[i], path) == 0)
-            i++;
-        while (k < receipt->job_count && strcmp(sorted[k]->image.path, path) == 0)
-            k++;
-    }
-    *ret_same = i == count && k == receipt->job_count;
-    return 0;
-}
-
-/* Every image once, however many jobs it has. */
-static int all_images_same(const struct pj_session *session, bool *ret_same, struct pj_error **err)
-{
-    const struct pj_receipt *receipt = session->receipt;
-    PJ_CLEANUP_FREE struct pj_receipt_job **sorted = calloc(receipt->job_count + 1, sizeof *sorted);
-    if (!sorted)
-        return pj_error_no_memory(err);
-    for (size_t i = 0; i < receipt->job_count; i++)
-        sorted[i] = &receipt->jobs[i];
-    qsort(sorted, receipt->job_count, sizeof *sorted, compare_jobs_by_image);
-    int r = same_modules(session, sorted, ret_same, err);
-    if (r < 0)
-        return r;
-    for (size_t i = 0; i < receipt->job_count && *ret_same; i++) {
-        if (i > 0 && strcmp(sorted[i]->image.path, sorted[i - 1]->image.path) == 0)
-            continue;
-        r = same_image(sorted[i], ret_same, err);
-        if (r < 0)
-            return r;
-    }
-    return 0;
+    int r = 0;
+    *ret_same = job->entry_count > 0;
+    for (size_t i = 0; i < job->entry_count && *ret_same && r == 0; i++)
+        r = same_entry(&job->entries[i], snapshot, cache_fd, ret_same, err);
+    return r;
 }
 
 /* Another try would end as the last one did: proven; or not required, and the same driver refused the same
@@ -153,10 +77,21 @@ static int all_entries_same(const struct pj_session *session, bool *ret_same, st
                 pj_directory_open(AT_FDCWD, session->location.path, true, &cache_fd, &ignored) == 0;
     for (size_t i = 0; i < receipt->job_count && *ret_same && r == 0; i++) {
         if (receipt->jobs[i].row.verdict == PJ_VERDICT_PROVEN) /* the others have no entry */
-            r = same_entry(&receipt->jobs[i], &snapshot, cache_fd, ret_same, err);
+            r = same_entries(&receipt->jobs[i], &snapshot, cache_fd, ret_same, err);
     }
     pj_snapshot_free(&snapshot);
     return r;
+}
+
+static bool needs_nvrtc(const struct pj_session *session)
+{
+    const struct pj_manifest *manifest = session->manifest;
+    for (size_t i = 0; i < manifest->module_count; i++) {
+        if (manifest->modules[i].kind == PJ_MODULE_SOURCE &&
+            pj_plan_selects(&session->selection, &manifest->modules[i]))
+            return true;
+    }
+    return false;
 }
 
 int pj_reuse_everything(struct pj_session *session, bool *ret_nothing_to_do, struct pj_error **err)
@@ -164,10 +99,10 @@ int pj_reuse_everything(struct pj_session *session, bool *ret_nothing_to_do, str
     const struct pj_receipt *receipt = session->receipt;
     *ret_nothing_to_do = false;
     if (!receipt || receipt->job_count == 0 || !session->same_driver || !session->same_gpus ||
-        !session->same_request)
+        !session->same_request || (needs_nvrtc(session) && !pj_identity_same_nvrtc(session)))
         return 0;
     for (size_t i = 0; i < receipt->job_count; i++) {
-        if (!is_settled(&receipt->jobs[i].row))
+        if (!is_settled(&receipt->jobs[i].row) || receipt->jobs[i].inputs_unknown)
             return 0;
     }
     bool same = false, usable = false;
@@ -176,7 +111,7 @@ int pj_reuse_everything(struct pj_session *session, bool *ret_nothing_to_do, str
     int r = pj_unreadable_ask(session, &usable, err);
     if (r < 0 || !usable)
         return r;
-    r = all_images_same(session, &same, err);
+    r = pj_reuse_inputs(session, &same, err);
     if (r == 0 && same)
         r = all_entries_same(session, &same, err);
     if (r == 0)
@@ -203,10 +138,15 @@ static int carry(struct pj_session *session, struct pj_outcome *outcome, const s
     outcome->stage = PJ_STAGE_CARRIED;
     outcome->verdict = PJ_VERDICT_PROVEN;
     outcome->origin = PJ_ORIGIN_REUSED;
-    outcome->has_entry = true;
-    outcome->entry_hash = job->entry_hash;
-    outcome->entry_file_bytes = job->entry_size_bytes;
-    outcome->entry_mtime_seconds = job->entry_mtime_seconds;
+    outcome->entry_count = job->entry_count;
+    outcome->entries = pj_arena_calloc(&session->arena, job->entry_count + 1, sizeof *outcome->entries);
+    if (!outcome->entries)
+        return pj_error_no_memory(err);
+    for (size_t i = 0; i < job->entry_count; i++) {
+        outcome->entries[i] = (struct pj_outcome_entry){.hash = job->entries[i].hash,
+                                                        .file_bytes = job->entries[i].size_bytes,
+                                                        .mtime_seconds = job->entries[i].mtime_seconds};
+    }
     outcome->has_cold_ms = job->row.has_cold_ms;
     outcome->cold_ms = job->row.cold_ms;
     outcome->cold_from_receipt = true;
@@ -231,7 +171,7 @@ static int try_carry(struct pj_session *session, size_t i, const struct pj_recei
 {
     const struct pj_job *job = &session->plan->jobs[i];
     struct pj_outcome *outcome = &session->outcomes[i];
-    if (memcmp(&then->image_sha256, &job->image->sha256, sizeof then->image_sha256) != 0 ||
+    if (memcmp(&then->content, &job->content, sizeof then->content) != 0 ||
         !pj_jit_options_equal(&then->row.options, &job->options))
         return 0;
     remember_cold(outcome, then);
@@ -240,7 +180,7 @@ static int try_carry(struct pj_session *session, size_t i, const struct pj_recei
         snapshot->index_state != PJ_INDEX_VALID || job->fate != PJ_JOB_OPEN ||
         session->now.samples != session->receipt->samples)
         return 0;
-    int r = same_entry(then, snapshot, cache_fd, &same, err);
+    int r = same_entries(then, snapshot, cache_fd, &same, err);
     return r == 0 && same ? carry(session, outcome, then, err) : r;
 }
 

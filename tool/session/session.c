@@ -14,6 +14,7 @@
 #include "session/identity.h"
 #include "session/machine.h"
 #include "session/outcome.h"
+#include "session/prepare.h"
 #include "session/receipt_file.h"
 
 static int parse_selection(struct pj_session *session, struct pj_error **err)
@@ -123,6 +124,10 @@ int pj_session_expand(struct pj_session *session, struct pj_error **err)
         .cuda_version = session->machine.cuda_version,
     };
     int r = pj_plan_expand(session->plan, &session->selection, &machine, err);
+    if (r == 0)
+        r = pj_prepare_sources(session, err);
+    if (r == 0)
+        r = pj_plan_settle(session->plan, err);
     if (r < 0)
         return r;
     session->outcomes =

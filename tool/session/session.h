@@ -25,6 +25,13 @@ enum pj_stage {
     PJ_STAGE_CARRIED,  /* proven before, and nothing changed since: taken from the receipt */
 };
 
+/** One cache entry of a job. */
+struct pj_outcome_entry {
+    uint64_t hash;
+    uint64_t file_bytes; /* 0 = not known */
+    int64_t mtime_seconds;
+};
+
 /** What became of one job; parallel to the plan's jobs. */
 struct pj_outcome {
     enum pj_stage stage;
@@ -34,10 +41,9 @@ struct pj_outcome {
     enum pj_origin origin;
     unsigned proof_deaths; /* of proof processes that loaded it */
     unsigned attempts;     /* compiles that ended with the worker's death, or with nothing stored */
-    size_t folder;         /* private folder of the entry, while COMPILED */
-    bool has_entry;
-    uint64_t entry_hash, entry_file_bytes;
-    int64_t entry_mtime_seconds;
+    size_t folder;         /* private folder of the entries, while COMPILED */
+    struct pj_outcome_entry *entries; /* none = not known; a link has one for each PTX input */
+    size_t entry_count;
     bool has_compile_ms, has_cold_ms, cold_from_receipt;
     double compile_ms, cold_ms;
     uint64_t peak_rss_bytes; /* 0 = not known */
@@ -61,6 +67,20 @@ struct pj_machine {
     size_t file_count;
 };
 
+/** NVRTC, as a worker or a receipt that still holds told. */
+struct pj_compiler {
+    const char *search; /* what was looked for, one name a line; NULL = nobody needs it */
+    const char **paths; /* the same, in order */
+    size_t path_count;
+    bool known;
+    struct pj_report_library library;
+    int version;     /* 13000 = 13.0 */
+    uint16_t *archs; /* numbers that it compiles for, ascending; none = not told */
+    size_t arch_count;
+    struct pj_receipt_file *files; /* mapped ones, itself first */
+    size_t file_count;
+};
+
 enum pj_format_state {
     PJ_FORMAT_UNSEEN, /* the driver has not written an entry yet */
     PJ_FORMAT_KNOWN,  /* it writes the format this version knows; the stamp is known */
@@ -68,8 +88,8 @@ enum pj_format_state {
 };
 
 struct pj_phases {
-    bool has_compile, has_prove;
-    double compile_ms, prove_ms;
+    bool has_prepare, has_compile, has_prove;
+    double prepare_ms, compile_ms, prove_ms;
 };
 
 /** What the store's callbacks work on while it is open. */
@@ -95,6 +115,7 @@ struct pj_session {
     struct pj_plan *plan;
     struct pj_outcome *outcomes;
     struct pj_machine machine;
+    struct pj_compiler nvrtc;
     enum pj_format_state format;
     const char *stamp; /* NULL = not known */
     struct pj_store *store;

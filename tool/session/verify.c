@@ -27,11 +27,11 @@ static int check_entries(struct pj_session *session, enum pj_entry_state *states
     for (size_t i = 0; i < session->plan->job_count && r == 0; i++) {
         const struct pj_job *job = &session->plan->jobs[i];
         struct pj_outcome *outcome = &session->outcomes[i];
-        if (!job->has_name || !pj_outcome_is_open(outcome))
+        if (!job->has_names || !pj_outcome_is_open(outcome))
             continue;
-        outcome->has_entry = true;
-        outcome->entry_hash = job->entry_hash;
-        r = pj_outcome_check_entry(session, i, cache_fd, &states[i], err);
+        r = pj_outcome_set_entries(session, outcome, job->entries, job->entry_count, err);
+        if (r == 0)
+            r = pj_outcome_check_entry(session, i, cache_fd, &states[i], err);
         if (r == 0 && states[i] == PJ_ENTRY_ABSENT)
             outcome->evidence.entry_present = PJ_WITNESS_NO;
     }
@@ -109,6 +109,15 @@ static int settle_without_loading(struct pj_session *session, struct pj_error **
     return 0;
 }
 
+/* The first entry that was found not to be sound: only of sound ones the size is known. */
+static uint64_t first_unsound(const struct pj_outcome *outcome)
+{
+    size_t i = 0;
+    while (i + 1 < outcome->entry_count && outcome->entries[i].file_bytes > 0)
+        i++;
+    return outcome->entries[i].hash;
+}
+
 /* An entry that is there and not sound is a miss of another kind than one that is not there. */
 static int explain_damage(struct pj_session *session, const enum pj_entry_state *states,
                           struct pj_error **err)
@@ -122,8 +131,8 @@ static int explain_damage(struct pj_session *session, const enum pj_entry_state 
         outcome->verdict = PJ_VERDICT_MISSED;
         outcome->reason_code = "entry-damaged";
         outcome->reason =
-            pj_arena_printf(&session->arena, "its entry %s is %s", pj_entry_path(outcome->entry_hash, path),
-                            pj_entry_state_text(states[i]));
+            pj_arena_printf(&session->arena, "its entry %s is %s",
+                            pj_entry_path(first_unsound(outcome), path), pj_entry_state_text(states[i]));
         if (!outcome->reason)
             return pj_error_no_memory(err);
     }

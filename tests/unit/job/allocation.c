@@ -57,7 +57,7 @@ static void test_environment(void **state)
 {
     (void)state;
     char *const caller[] = {(char *)(uintptr_t) "PATH=/bin", (char *)(uintptr_t) "LD_LIBRARY_PATH=/a", NULL};
-    const struct pj_child_environment wanted = {.cache_path = "/c", .driver_path = "/d/libcuda.so"};
+    const struct pj_child_environment wanted = {.cache_path = "/c", .library_path = "/d/libcuda.so"};
     bool failed = true;
     for (size_t n = 1; failed; n++) {
         PJ_CLEANUP_ARENA struct pj_arena arena = {0};
@@ -115,7 +115,7 @@ static void test_pool(void **state)
                                                 .interrupt_fd = -1,
                                                 .start_timeout_ms = 10000};
         const struct pj_worker_spec spec = {.cache_path = "/c", .watch_path = "/w"};
-        const struct pj_wire_load load = {.job = 1};
+        const struct pj_wire_message order = {.type = PJ_WIRE_LOAD, .load = {.job = 1}};
         struct pj_pool *pool = NULL;
         struct pj_worker *worker = NULL;
         struct pj_event event;
@@ -124,7 +124,7 @@ static void test_pool(void **state)
         if (r == 0)
             r = pj_pool_start(pool, &spec, &worker, &err);
         if (r == 0)
-            r = pj_pool_load(pool, worker, &load, -1, 10000, &err);
+            r = pj_pool_give(pool, worker, &order, NULL, 10000, &err);
         if (r == 0)
             r = pj_pool_wait(pool, (double)UINT32_MAX * 1000, &event, &err);
         failed = failing_memory_stop();

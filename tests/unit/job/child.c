@@ -29,6 +29,18 @@ static void test_nothing(void **state)
                        expected);
 }
 
+/* A compiler's worker: its results shall come from the compiler, not from a cache of its own [36]. */
+static void test_no_cache(void **state)
+{
+    (void)state;
+    char *const caller[] = {TEXT("CUDA_CACHE_PATH=/other"), NULL};
+    static const char *const expected[] = {"LANG=C", "CUDA_CACHE_DISABLE=1",
+                                           "LD_LIBRARY_PATH=/usr/local/cuda/lib64", NULL};
+    expect_environment(caller,
+                       &(struct pj_child_environment){.library_path = "/usr/local/cuda/lib64/libnvrtc.so.13"},
+                       expected);
+}
+
 static void test_everything(void **state)
 {
     (void)state;
@@ -79,7 +91,7 @@ static void test_everything(void **state)
         .cache_max_bytes = UINT64_MAX,
         .disable_jit = true,
         .visible_devices = "GPU-1",
-        .driver_path = "/opt/driver/libcuda.so.1",
+        .library_path = "/opt/driver/libcuda.so.1",
     };
     expect_environment(caller, &wanted, expected);
 }
@@ -122,18 +134,17 @@ static void test_library_path(void **state)
         const char *expected[] = {"LANG=C", "CUDA_CACHE_PATH=/c", "CUDA_CACHE_MAXSIZE=0", NULL, NULL};
         if (cases[i].expected)
             expected[3] = pj_arena_printf(&arena, "LD_LIBRARY_PATH=%s", cases[i].expected);
-        expect_environment(caller,
-                           &(struct pj_child_environment){.cache_path = "/c", .driver_path = cases[i].driver},
-                           expected);
+        expect_environment(
+            caller, &(struct pj_child_environment){.cache_path = "/c", .library_path = cases[i].driver},
+            expected);
     }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nothing),
-        cmocka_unit_test(test_everything),
-        cmocka_unit_test(test_visible_devices),
+        cmocka_unit_test(test_nothing),      cmocka_unit_test(test_no_cache),
+        cmocka_unit_test(test_everything),   cmocka_unit_test(test_visible_devices),
         cmocka_unit_test(test_library_path),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,7 +7,7 @@
 
 #include "job/wire.h"
 
-enum { MESSAGE_TYPES = 5 };
+enum { MESSAGE_TYPES = 7 };
 
 /** Message number `i`, 0 to MESSAGE_TYPES - 1. Its data is static. */
 struct pj_wire_message message_make(size_t i);

@@ -45,14 +45,14 @@ static void test_golden(void **state)
         .cuda_version = 13000};
     PJ_CLEANUP_ERROR struct pj_error *err = NULL;
     plan_case_make(&plan_case);
-    assert_false(plan_case.plan->jobs[0].has_name);
+    assert_false(plan_case.plan->jobs[0].has_names);
     expect_success(pj_plan_name(plan_case.plan, STAMP, &err), &err);
     assert_int_equal(plan_case.plan->job_count, PJ_COUNT(golden));
     for (size_t i = 0; i < PJ_COUNT(golden); i++) {
         assert_string_equal(plan_case.plan->jobs[i].id, golden[i].id);
-        assert_true(plan_case.plan->jobs[i].has_name);
-        if (plan_case.plan->jobs[i].entry_hash != golden[i].hash)
-            fail_msg("%s: %016llx", golden[i].id, (unsigned long long)plan_case.plan->jobs[i].entry_hash);
+        assert_true(plan_case.plan->jobs[i].has_names);
+        if (plan_case.plan->jobs[i].entries[0] != golden[i].hash)
+            fail_msg("%s: %016llx", golden[i].id, (unsigned long long)plan_case.plan->jobs[i].entries[0]);
     }
 }
 
@@ -65,8 +65,8 @@ static void test_stamp_counts(void **state)
                                                .devices = {90}};
     plan_case_make(&plan_case);
     assert_int_equal(pj_plan_name(plan_case.plan, "Jan 01 202500:00:00", NULL), 0);
-    assert_true(plan_case.plan->jobs[0].has_name);
-    assert_true(plan_case.plan->jobs[0].entry_hash != UINT64_C(0xca920786966c763d));
+    assert_true(plan_case.plan->jobs[0].has_names);
+    assert_true(plan_case.plan->jobs[0].entries[0] != UINT64_C(0xca920786966c763d));
 }
 
 /* No name without a target, for what is not compiled, and for an image that is not the one that was read. */
@@ -97,7 +97,7 @@ static void test_no_name(void **state)
     assert_int_equal(unlink(gone), 0);
     assert_int_equal(pj_plan_name(plan_case.plan, STAMP, NULL), 0);
     for (size_t i = 0; i < plan_case.plan->job_count; i++)
-        assert_int_equal(plan_case.plan->jobs[i].has_name, i == 3);
+        assert_int_equal(plan_case.plan->jobs[i].has_names, i == 3);
 }
 
 int main(void)

@@ -29,15 +29,15 @@ static bool is_mode(const char *name)
 
 static void send_or_exit(const struct pj_wire_message *message)
 {
-    if (pj_wire_send(SOCKET, message, -1, NULL) != 0)
+    if (pj_wire_send(SOCKET, message, NULL, NULL) != 0)
         _exit(90);
 }
 
 /* False where the parent has closed. */
-static bool receive_or_exit(struct pj_arena *arena, struct pj_wire_message *message, int *fd)
+static bool receive_or_exit(struct pj_arena *arena, struct pj_wire_message *message,
+                            struct pj_wire_descriptors *descriptors)
 {
-    *fd = -1;
-    int r = pj_wire_receive(SOCKET, arena, message, fd, NULL);
+    int r = pj_wire_receive(SOCKET, arena, message, descriptors, NULL);
     if (r < 0)
         _exit(91);
     return r > 0;
@@ -77,7 +77,17 @@ static void greet(void)
 }
 
 /* Tells the parent what it was started with: open descriptors, and the environment as one text. */
-static void tell_started(void)
+static void tell_start(const struct pj_wire_start *asked, struct pj_arena *arena, const char **text)
+{
+    char folder[4096];
+    if (!is_mode("tells-start"))
+        return;
+    *text = pj_arena_printf(arena, "library %u in %s\n", asked->library, getcwd(folder, sizeof folder));
+    for (uint32_t i = 0; i < asked->path_count; i++)
+        *text = pj_arena_printf(arena, "%spath %s\n", *text, asked->paths[i]);
+}
+
+static void tell_started(const struct pj_wire_start *asked)
 {
     struct pj_wire_message message = {.type = PJ_WIRE_STARTED};
     struct pj_arena arena = {0};
@@ -88,6 +98,8 @@ static void tell_started(void)
         descriptors++;
     if (directory)
         (void)closedir(directory);
+    if (asked)
+        tell_start(asked, &arena, &text);
     for (size_t i = 0; environ[i]; i++)
         text = pj_arena_printf(&arena, "%s%s\n", text, environ[i]);
     message.started = (struct pj_wire_started){
@@ -106,6 +118,26 @@ static void tell_loaded(uint64_t job, uint64_t bytes)
     send_or_exit(&message);
 }
 
+static void tell_made(uint64_t job, uint64_t bytes)
+{
+    struct pj_wire_message message = {.type = PJ_WIRE_MADE};
+    message.made =
+        (struct pj_wire_made){.job = job, .result_name = "", .failed_call = "", .peak_rss_bytes = bytes};
+    send_or_exit(&message);
+}
+
+/* The bytes of all files that came along. */
+static uint64_t total_bytes(const struct pj_wire_descriptors *descriptors)
+{
+    uint64_t total = 0;
+    for (size_t i = 0; i < descriptors->count; i++) {
+        struct stat status;
+        if (fstat(descriptors->fds[i], &status) == 0)
+            total += (uint64_t)status.st_size;
+    }
+    return total;
+}
+
 /* Answers every load without ever taking one from the socket: how many wait there, their size tells. */
 static void answer_deaf(void)
 {
@@ -120,9 +152,8 @@ static void answer_deaf(void)
     }
 }
 
-static void load(const struct pj_wire_load *asked, int fd)
+static void load(const struct pj_wire_load *asked, const struct pj_wire_descriptors *descriptors)
 {
-    struct stat status = {0};
     if (is_mode("crashes-in-load"))
         die_by(SIGSEGV);
     if (is_mode("killed-in-load"))
@@ -134,18 +165,29 @@ static void load(const struct pj_wire_load *asked, int fd)
     if (is_mode("garbage-in-load"))
         send_bytes(100);
     if (is_mode("starts-in-load"))
-        tell_started();
+        tell_started(NULL);
     if (is_mode("answers-another-job"))
         tell_loaded(asked->job + 1, 0);
     if (is_mode("answers-an-order")) {
         struct pj_wire_message message = {.type = PJ_WIRE_LOAD, .load = *asked};
         send_or_exit(&message);
     }
-    if (fd >= 0)
-        (void)fstat(fd, &status);
-    tell_loaded(asked->job, (uint64_t)status.st_size);
+    if (is_mode("answers-made"))
+        tell_made(asked->job, 0);
+    tell_loaded(asked->job, total_bytes(descriptors));
     if (is_mode("answers-twice"))
         tell_loaded(asked->job, 0);
+}
+
+static void make(const struct pj_wire_make *asked, const struct pj_wire_descriptors *descriptors)
+{
+    if (is_mode("crashes-in-make"))
+        die_by(SIGSEGV);
+    if (is_mode("answers-loaded"))
+        tell_loaded(asked->job, 0);
+    if (is_mode("makes-another-job"))
+        tell_made(asked->job + 1, 0);
+    tell_made(asked->job, total_bytes(descriptors));
 }
 
 static void misbehave_at_once(void)
@@ -161,7 +203,7 @@ static void misbehave_at_once(void)
     if (is_mode("too-long"))
         send_bytes(PJ_WIRE_MAX_BYTES + 1);
     if (is_mode("starts-unasked"))
-        tell_started();
+        tell_started(NULL);
     if (is_mode("loads-unasked"))
         tell_loaded(0, 0);
     if (is_mode("closes")) {
@@ -177,19 +219,20 @@ int main(void)
     for (;;) {
         struct pj_arena arena = {0};
         struct pj_wire_message message;
-        int fd;
-        if (!receive_or_exit(&arena, &message, &fd))
+        struct pj_wire_descriptors descriptors = {.count = 0};
+        if (!receive_or_exit(&arena, &message, &descriptors))
             return 0;
         if (message.type == PJ_WIRE_START && is_mode("hangs-in-start"))
             hang();
         if (message.type == PJ_WIRE_START)
-            tell_started();
+            tell_started(&message.start);
         if (message.type == PJ_WIRE_START && is_mode("deaf"))
             answer_deaf();
         if (message.type == PJ_WIRE_LOAD)
-            load(&message.load, fd);
-        if (fd >= 0)
-            (void)close(fd);
+            load(&message.load, &descriptors);
+        if (message.type == PJ_WIRE_MAKE)
+            make(&message.make, &descriptors);
+        pj_wire_close(&descriptors);
         pj_arena_free(&arena);
     }
 }

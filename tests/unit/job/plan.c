@@ -128,7 +128,7 @@ static void test_rejected(void **state)
         .directory = folder.path,
         .devices = {90}};
     plan_case_make(&plan_case);
-    plan_expect(&plan_case, "a@sm_90 | a | native | rejected | not-ptx\n"
+    plan_expect(&plan_case, "a@sm_90 | a | native | rejected | unreadable\n"
                             "b@sm_90 | b | native | rejected | kernel-missing\n"
                             "c@sm_90 | c | native | rejected | sha256-mismatch\n"
                             "d@sm_90 | d | native | open | no-kernels\n");
@@ -136,7 +136,7 @@ static void test_rejected(void **state)
     (void)snprintf(message, sizeof message, "%s/80.ptx has no kernel 'other' (it has 1, the first is 'k')",
                    folder.path);
     assert_string_equal(plan_case.plan->jobs[1].reason, message);
-    pj_sha256_hex(&plan_case.plan->jobs[2].image->sha256, found);
+    pj_sha256_hex(&plan_case.plan->jobs[2].images[0]->sha256, found);
     (void)snprintf(
         message, sizeof message,
         "%s/80.ptx has SHA-256 %s, the manifest pins %064d: update sha256 at m.yaml:5, or restore the file",
@@ -231,7 +231,7 @@ static void test_unreadable(void **state)
                                               .directory = folder.path,
                                               .devices = {90}};
     plan_case_make(&optional);
-    plan_expect(&optional, "a@sm_90 | a | native | rejected | not-ptx\n");
+    plan_expect(&optional, "a@sm_90 | a | native | rejected | unreadable\n");
     (void)snprintf(message, sizeof message, "cannot open %s/gone.ptx: No such file or directory",
                    folder.path);
     assert_string_equal(optional.plan->jobs[0].reason, message);

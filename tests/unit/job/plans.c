@@ -35,7 +35,8 @@ int plan_case_expand(struct plan_case *plan_case, struct pj_error **err)
     assert_int_equal(parse_targets(plan_case, specs, &selection), 0);
     while (plan_case->devices[machine.device_count])
         machine.device_count++;
-    return pj_plan_expand(plan_case->plan, &selection, &machine, err);
+    int r = pj_plan_expand(plan_case->plan, &selection, &machine, err);
+    return r == 0 ? pj_plan_settle(plan_case->plan, err) : r;
 }
 
 void plan_case_make(struct plan_case *plan_case)

@@ -48,9 +48,18 @@ static struct pj_event wait_for(struct pj_pool *pool, enum pj_event_kind kind)
 
 static void load(struct pj_pool *pool, struct pj_worker *worker, uint64_t job, int fd, double timeout_ms)
 {
-    const struct pj_wire_load message = {.job = job};
+    const struct pj_wire_message message = {.type = PJ_WIRE_LOAD, .load = {.job = job}};
+    const struct pj_wire_descriptors descriptors = {.count = fd >= 0, .fds = {fd}};
     PJ_CLEANUP_ERROR struct pj_error *err = NULL;
-    expect_success(pj_pool_load(pool, worker, &message, fd, timeout_ms, &err), &err);
+    expect_success(pj_pool_give(pool, worker, &message, &descriptors, timeout_ms, &err), &err);
+}
+
+static void make(struct pj_pool *pool, struct pj_worker *worker, uint64_t job,
+                 const struct pj_wire_descriptors *descriptors)
+{
+    const struct pj_wire_message message = {.type = PJ_WIRE_MAKE, .make = {.job = job}};
+    PJ_CLEANUP_ERROR struct pj_error *err = NULL;
+    expect_success(pj_pool_give(pool, worker, &message, descriptors, 10000, &err), &err);
 }
 
 static void finish(struct pj_pool *pool, size_t descriptors)
@@ -143,6 +152,7 @@ static const struct death load_deaths[] = {
     {"starts-in-load", PJ_DEATH_PROTOCOL, SIGKILL, 0, "the worker sent a message that was not asked for"},
     {"answers-another-job", PJ_DEATH_PROTOCOL, SIGKILL, 0,
      "the worker sent a message that was not asked for"},
+    {"answers-made", PJ_DEATH_PROTOCOL, SIGKILL, 0, "the worker sent a message that was not asked for"},
     {"answers-an-order", PJ_DEATH_PROTOCOL, SIGKILL, 0, "the worker sent a message that was not asked for"},
 };
 
@@ -159,6 +169,91 @@ static void test_deaths_in_load(void **state)
         expect_death(&event, &load_deaths[i]);
         assert_true(event.death.busy);
         assert_int_equal(event.death.job, 4711);
+        finish(pool, descriptors);
+    }
+}
+
+/* A worker of a compiler: several files go along, and another answer comes back. */
+static void test_compiler(void **state)
+{
+    (void)state;
+    CLEANUP_FOLDER struct folder folder;
+    folder_make(&folder);
+    size_t before = count_descriptors();
+    static const char *const paths[] = {"/opt/a/libnvrtc.so.13", "libnvrtc.so"};
+    const struct pj_worker_spec spec = {.library = PJ_LIBRARY_NVRTC,
+                                        .library_paths = paths,
+                                        .library_path_count = PJ_COUNT(paths),
+                                        .directory = folder.path};
+    struct pj_wire_descriptors files = {.count = 0};
+    for (int i = 0; i < 3; i++) {
+        files.fds[files.count] = memfd_create("part", MFD_CLOEXEC);
+        assert_int_equal(ftruncate(files.fds[files.count++], 100 + i), 0);
+    }
+    struct pj_pool *pool = make_pool(10000, NULL, -1);
+    struct pj_worker *worker = NULL;
+    assert_int_equal(setenv(MODE, "tells-start", 1), 0);
+    assert_int_equal(pj_pool_start(pool, &spec, &worker, NULL), 0);
+    struct pj_event event = wait_for(pool, PJ_EVENT_STARTED);
+    PJ_CLEANUP_ARENA struct pj_arena arena = {0};
+    const char *told = pj_arena_printf(
+        &arena, "library 1 in %s\npath /opt/a/libnvrtc.so.13\npath libnvrtc.so\n", folder.path);
+    assert_memory_equal(event.started->message, told, strlen(told));
+    assert_non_null(strstr(event.started->message, "\nCUDA_CACHE_DISABLE=1\n"));
+    assert_null(strstr(event.started->message, "CUDA_CACHE_PATH"));
+    assert_int_equal(event.started->cuda_version, 4);
+    for (uint64_t job = 0; job < 2; job++) {
+        make(pool, worker, job, &files);
+        event = wait_for(pool, PJ_EVENT_MADE);
+        assert_ptr_equal(event.worker, worker);
+        assert_null(event.loaded);
+        assert_int_equal(event.made->job, job);
+        assert_int_equal(event.made->peak_rss_bytes, 303);
+    }
+    pj_wire_close(&files);
+    finish(pool, before);
+}
+
+/* More names than an order may have are as many as it may have. */
+static void test_many_paths(void **state)
+{
+    (void)state;
+    size_t descriptors = count_descriptors();
+    const char *paths[PJ_WIRE_PATHS_MAX + 5];
+    for (size_t i = 0; i < PJ_COUNT(paths); i++)
+        paths[i] = i < PJ_WIRE_PATHS_MAX ? "/a" : "/surplus";
+    const struct pj_worker_spec spec = {
+        .library = PJ_LIBRARY_NVJITLINK, .library_paths = paths, .library_path_count = PJ_COUNT(paths)};
+    struct pj_pool *pool = make_pool(10000, NULL, -1);
+    struct pj_worker *worker = NULL;
+    assert_int_equal(setenv(MODE, "tells-start", 1), 0);
+    assert_int_equal(pj_pool_start(pool, &spec, &worker, NULL), 0);
+    struct pj_event event = wait_for(pool, PJ_EVENT_STARTED);
+    assert_non_null(strstr(event.started->message, "library 2 in "));
+    assert_non_null(strstr(event.started->message, "path /a\n"));
+    assert_null(strstr(event.started->message, "surplus"));
+    finish(pool, descriptors);
+}
+
+static const struct death make_deaths[] = {
+    {"crashes-in-make", PJ_DEATH_CRASHED, SIGSEGV, 0, "killed by signal 11 (Segmentation fault)"},
+    {"answers-loaded", PJ_DEATH_PROTOCOL, SIGKILL, 0, "the worker sent a message that was not asked for"},
+    {"makes-another-job", PJ_DEATH_PROTOCOL, SIGKILL, 0, "the worker sent a message that was not asked for"},
+};
+
+static void test_deaths_in_make(void **state)
+{
+    (void)state;
+    size_t descriptors = count_descriptors();
+    for (size_t i = 0; i < PJ_COUNT(make_deaths); i++) {
+        struct pj_pool *pool = make_pool(10000, NULL, -1);
+        struct pj_worker *worker = start(pool, make_deaths[i].mode, NULL);
+        (void)wait_for(pool, PJ_EVENT_STARTED);
+        make(pool, worker, 4712, NULL);
+        struct pj_event event = wait_for(pool, PJ_EVENT_DIED);
+        expect_death(&event, &make_deaths[i]);
+        assert_true(event.death.busy);
+        assert_int_equal(event.death.job, 4712);
         finish(pool, descriptors);
     }
 }
@@ -195,8 +290,8 @@ static void test_start_deadline(void **state)
         double begin = pj_clock_ms();
         (void)start(pool, modes[i], NULL);
         struct pj_event event = wait_for(pool, PJ_EVENT_DIED);
-        expect_death(&event, &(struct death){"", PJ_DEATH_TIMED_OUT, SIGKILL, 0,
-                                             "killed: the driver did not start in time"});
+        expect_death(&event,
+                     &(struct death){"", PJ_DEATH_TIMED_OUT, SIGKILL, 0, "killed: it did not start in time"});
         assert_true(pj_clock_ms() - begin >= 150);
         finish(pool, descriptors);
     }
@@ -402,13 +497,23 @@ static void test_closed_standard_descriptors(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_good_worker),      cmocka_unit_test(test_deaths),
-        cmocka_unit_test(test_deaths_in_load),   cmocka_unit_test(test_second_answers),
-        cmocka_unit_test(test_start_deadline),   cmocka_unit_test(test_load_deadline),
-        cmocka_unit_test(test_out_of_memory),    cmocka_unit_test(test_interrupt),
-        cmocka_unit_test(test_deaf_worker),      cmocka_unit_test(test_load_after_death),
-        cmocka_unit_test(test_no_program),       cmocka_unit_test(test_many),
-        cmocka_unit_test(test_ignored_children), cmocka_unit_test(test_closed_standard_descriptors),
+        cmocka_unit_test(test_good_worker),
+        cmocka_unit_test(test_deaths),
+        cmocka_unit_test(test_deaths_in_load),
+        cmocka_unit_test(test_second_answers),
+        cmocka_unit_test(test_compiler),
+        cmocka_unit_test(test_deaths_in_make),
+        cmocka_unit_test(test_many_paths),
+        cmocka_unit_test(test_start_deadline),
+        cmocka_unit_test(test_load_deadline),
+        cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(test_interrupt),
+        cmocka_unit_test(test_deaf_worker),
+        cmocka_unit_test(test_load_after_death),
+        cmocka_unit_test(test_no_program),
+        cmocka_unit_test(test_many),
+        cmocka_unit_test(test_ignored_children),
+        cmocka_unit_test(test_closed_standard_descriptors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

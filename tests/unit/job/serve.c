@@ -53,18 +53,19 @@ static void start(struct served *served, const char *cache, bool disable_jit, lo
 static void receive(struct served *served, enum pj_wire_type type, struct pj_wire_message *message)
 {
     PJ_CLEANUP_ERROR struct pj_error *err = NULL;
-    PJ_CLEANUP_CLOSE int fd = -1;
-    int r = pj_wire_receive(served->socket, &served->arena, message, &fd, &err);
+    PJ_CLEANUP_DESCRIPTORS struct pj_wire_descriptors descriptors = {.count = 0};
+    int r = pj_wire_receive(served->socket, &served->arena, message, &descriptors, &err);
     if (r < 0)
         fail_msg("%s", pj_error_message(err));
     assert_int_equal(r, 1);
     assert_int_equal(message->type, type);
-    assert_int_equal(fd, -1);
+    assert_int_equal(descriptors.count, 0);
 }
 
 static void send_to(const struct served *served, const struct pj_wire_message *message, int fd)
 {
-    assert_int_equal(pj_wire_send(served->socket, message, fd, NULL), 0);
+    const struct pj_wire_descriptors descriptors = {.count = fd >= 0, .fds = {fd}};
+    assert_int_equal(pj_wire_send(served->socket, message, &descriptors, NULL), 0);
 }
 
 /* Closes the socket, waits, and compares the worker's last words. */
@@ -83,15 +84,17 @@ static void expect_end(struct served *served, const char *message)
     pj_arena_free(&served->arena);
 }
 
-static struct pj_wire_message start_order(const char *driver, const char *watch, bool context)
+static struct pj_wire_message start_order(const char **driver, const char *watch, bool context)
 {
     return (struct pj_wire_message){
-        .type = PJ_WIRE_START, .start = {.driver_path = driver, .watch_path = watch, .context = context}};
+        .type = PJ_WIRE_START,
+        .start = {.path_count = 1, .paths = driver, .watch_path = watch, .context = context}};
 }
 
 static void begin(struct served *served, const char *watch, bool context)
 {
-    struct pj_wire_message message, order = start_order(FAKE_DRIVER, watch, context);
+    const char *driver = FAKE_DRIVER;
+    struct pj_wire_message message, order = start_order(&driver, watch, context);
     receive(served, PJ_WIRE_HELLO, &message);
     assert_string_equal(message.hello.build_id, pj_wire_build_id());
     send_to(served, &order, -1);
@@ -108,15 +111,24 @@ static void begin(struct served *served, const char *watch, bool context)
     assert_string_equal(message.started.files[0].path, FAKE_DRIVER);
 }
 
-/* An image in memory and the order to load it. */
-static int make_order(const char *text, enum pj_wire_method method, struct pj_wire_message *ret_order)
+/* An image in memory, as a part of an order. */
+static int make_part(const char *text, struct pj_wire_part *ret_part)
 {
     int fd = memfd_create("image", MFD_CLOEXEC);
     assert_int_equal(write(fd, text, strlen(text)), strlen(text));
-    *ret_order = (struct pj_wire_message){.type = PJ_WIRE_LOAD};
-    ret_order->load = (struct pj_wire_load){.job = 5, .method = method, .image_bytes = strlen(text)};
-    pj_sha256_of(text, strlen(text), &ret_order->load.image_sha256);
+    *ret_part = (struct pj_wire_part){.name = "a.ptx", .bytes = strlen(text)};
+    pj_sha256_of(text, strlen(text), &ret_part->sha256);
     return fd;
+}
+
+static struct pj_wire_part only_part;
+
+/* An image in memory and the order to load it. One order at a time. */
+static int make_order(const char *text, enum pj_wire_method method, struct pj_wire_message *ret_order)
+{
+    *ret_order = (struct pj_wire_message){
+        .type = PJ_WIRE_LOAD, .load = {.job = 5, .method = method, .part_count = 1, .parts = &only_part}};
+    return make_part(text, &only_part);
 }
 
 static void test_compile_and_prove(void **state)
@@ -164,6 +176,110 @@ static void test_compile_and_prove(void **state)
     expect_end(&served, "");
 }
 
+/* Two parts that need each other: a kernel, and the function it calls. */
+#define CALLER                                                                                               \
+    ".version 8.0\n.target sm_80\n.address_size 64\n"                                                        \
+    ".extern .func twice;\n.visible .entry k()\n{\n\tcall twice;\n\tret;\n}\n"
+#define CALLED ".version 8.0\n.target sm_80\n.address_size 64\n.visible .func twice\n{\n\tret;\n}\n"
+
+struct link_order {
+    struct pj_wire_part parts[2];
+    struct pj_wire_descriptors descriptors;
+    struct pj_wire_message message;
+};
+
+static void make_link(enum pj_wire_method method, uint32_t target, struct link_order *ret_order)
+{
+    enum { INPUT_PTX = 1 };
+    static const char *const texts[] = {CALLER, CALLED};
+    *ret_order = (struct link_order){.descriptors = {.count = 2}};
+    for (size_t i = 0; i < 2; i++) {
+        ret_order->descriptors.fds[i] = make_part(texts[i], &ret_order->parts[i]);
+        ret_order->parts[i].type = INPUT_PTX;
+    }
+    ret_order->message = (struct pj_wire_message){.type = PJ_WIRE_LOAD,
+                                                  .load = {.job = 6,
+                                                           .method = method,
+                                                           .target = target,
+                                                           .link = 1,
+                                                           .part_count = 2,
+                                                           .parts = ret_order->parts}};
+}
+
+static void give_link(struct served *served, const struct link_order *order, struct pj_wire_message *answer)
+{
+    assert_int_equal(pj_wire_send(served->socket, &order->message, &order->descriptors, NULL), 0);
+    receive(served, PJ_WIRE_LOADED, answer);
+    assert_int_equal(answer->loaded.job, 6);
+    assert_int_equal(answer->loaded.has_wall_ms, 0); /* the linker does not fill it in */
+    assert_int_equal(answer->loaded.no_context, 0);
+}
+
+/* The driver stores an entry for each input; under disabled JIT the linker tells hits from misses. */
+static void test_link(void **state)
+{
+    (void)state;
+    static const uint32_t targets[] = {0, 80};
+    CLEANUP_FOLDER struct folder folder;
+    folder_make(&folder);
+    for (size_t i = 0; i < PJ_COUNT(targets); i++) {
+        struct served served;
+        struct pj_wire_message answer;
+        struct link_order order;
+        make_link(PJ_LOAD_PROVE, targets[i], &order);
+        start(&served, folder.path, true, (long)getpid());
+        begin(&served, "", true);
+        give_link(&served, &order, &answer);
+        assert_string_equal(answer.loaded.result_name, "CUDA_ERROR_JIT_COMPILATION_DISABLED");
+        expect_end(&served, "");
+
+        order.message.load.method = PJ_LOAD_COMPILE;
+        start(&served, folder.path, false, (long)getpid());
+        begin(&served, folder.path, false);
+        give_link(&served, &order, &answer);
+        assert_string_equal(answer.loaded.log, "");
+        assert_string_equal(answer.loaded.result_name, "CUDA_SUCCESS");
+        assert_int_equal(answer.loaded.refused, 0);
+        assert_int_equal(answer.loaded.entry_count, 2);
+        give_link(&served, &order, &answer);
+        assert_int_equal(answer.loaded.entry_count, 0);
+        expect_end(&served, "");
+
+        order.message.load.method = PJ_LOAD_PROVE;
+        start(&served, folder.path, true, (long)getpid());
+        begin(&served, "", true);
+        give_link(&served, &order, &answer);
+        assert_string_equal(answer.loaded.result_name, "CUDA_SUCCESS");
+        expect_end(&served, "");
+        pj_wire_close(&order.descriptors);
+    }
+}
+
+static void test_link_refused(void **state)
+{
+    (void)state;
+    CLEANUP_FOLDER struct folder folder;
+    folder_make(&folder);
+    struct served served;
+    struct pj_wire_message answer;
+    struct link_order order;
+    make_link(PJ_LOAD_COMPILE, 0, &order);
+    start(&served, folder.path, false, (long)getpid());
+    begin(&served, folder.path, false);
+    order.message.load.part_count = 1;
+    give_link(&served, &order, &answer);
+    assert_int_equal(answer.loaded.refused, 1);
+    assert_string_equal(answer.loaded.result_name, "CUDA_ERROR_INVALID_SOURCE");
+    assert_string_equal(answer.loaded.log, "error   : Undefined reference to 'twice' in 'a.ptx'\n");
+    assert_int_equal(answer.loaded.entry_count, 1); /* stored all the same */
+    order.message.load.part_count = 2;
+    order.parts[1].sha256.bytes[0] ^= 1;
+    give_link(&served, &order, &answer);
+    assert_int_equal(answer.loaded.image_changed, 1);
+    expect_end(&served, "");
+    pj_wire_close(&order.descriptors);
+}
+
 /* Without a context the driver says "success" to what it refuses; the worker does not. */
 static void test_refused(void **state)
 {
@@ -199,10 +315,12 @@ static void test_image_changed(void **state)
     begin(&served, folder.path, false);
     for (int i = 0; i < 2; i++) {
         struct pj_wire_message changed = order;
+        struct pj_wire_part part = only_part;
+        changed.load.parts = &part;
         if (i == 0)
-            changed.load.image_sha256.bytes[31] ^= 1;
+            part.sha256.bytes[31] ^= 1;
         else
-            changed.load.image_bytes--;
+            part.bytes--;
         send_to(&served, &changed, image);
         receive(&served, PJ_WIRE_LOADED, &answer);
         assert_int_equal(answer.loaded.image_changed, 1);
@@ -216,7 +334,8 @@ static void test_no_driver(void **state)
 {
     (void)state;
     struct served served;
-    struct pj_wire_message message, order = start_order("/nonexistent/libcuda.so", "", false);
+    const char *driver = "/nonexistent/libcuda.so";
+    struct pj_wire_message message, order = start_order(&driver, "", false);
     start(&served, "/nonexistent", false, (long)getpid());
     receive(&served, PJ_WIRE_HELLO, &message);
     send_to(&served, &order, -1);
@@ -233,11 +352,30 @@ static void test_refuses_orders(void **state)
 {
     (void)state;
     struct served served;
-    struct pj_wire_message message, order = {.type = PJ_WIRE_LOAD, .load = {.image_bytes = 9}};
+    struct pj_wire_part part = {.bytes = 9, .name = ""};
+    struct pj_wire_message message, order = {.type = PJ_WIRE_LOAD, .load = {.part_count = 1, .parts = &part}};
     start(&served, "/nonexistent", false, (long)getpid());
     receive(&served, PJ_WIRE_HELLO, &message);
     send_to(&served, &order, -1);
-    expect_end(&served, "a load message of 9 bytes came without an image");
+    expect_end(&served, "an order for 9 bytes came without the file");
+
+    order.load.part_count = 0;
+    start(&served, "/nonexistent", false, (long)getpid());
+    receive(&served, PJ_WIRE_HELLO, &message);
+    send_to(&served, &order, -1);
+    expect_end(&served, "a load message came without an image, or not to a driver");
+
+    order = (struct pj_wire_message){.type = PJ_WIRE_MAKE, .make = {.name = ""}};
+    start(&served, "/nonexistent", false, (long)getpid());
+    receive(&served, PJ_WIRE_HELLO, &message);
+    send_to(&served, &order, -1);
+    expect_end(&served, "an order for a compiler came to a driver");
+
+    order = (struct pj_wire_message){.type = PJ_WIRE_START, .start = {.library = 3}};
+    start(&served, "/nonexistent", false, (long)getpid());
+    receive(&served, PJ_WIRE_HELLO, &message);
+    send_to(&served, &order, -1);
+    expect_end(&served, "library 3 does not exist");
 
     order = (struct pj_wire_message){.type = PJ_WIRE_HELLO, .hello = {.build_id = "x"}};
     start(&served, "/nonexistent", false, (long)getpid());
@@ -283,9 +421,14 @@ static void test_group_signals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_compile_and_prove), cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_image_changed),     cmocka_unit_test(test_no_driver),
-        cmocka_unit_test(test_refuses_orders),    cmocka_unit_test(test_parent_gone),
+        cmocka_unit_test(test_compile_and_prove),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_link),
+        cmocka_unit_test(test_link_refused),
+        cmocka_unit_test(test_image_changed),
+        cmocka_unit_test(test_no_driver),
+        cmocka_unit_test(test_refuses_orders),
+        cmocka_unit_test(test_parent_gone),
         cmocka_unit_test(test_group_signals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

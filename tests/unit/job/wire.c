@@ -45,8 +45,8 @@ static void test_round_trip(void **state)
 static void test_empty(void **state)
 {
     (void)state;
-    static const enum pj_wire_type types[] = {PJ_WIRE_HELLO, PJ_WIRE_START, PJ_WIRE_STARTED, PJ_WIRE_LOAD,
-                                              PJ_WIRE_LOADED};
+    static const enum pj_wire_type types[] = {PJ_WIRE_HELLO,  PJ_WIRE_START, PJ_WIRE_STARTED, PJ_WIRE_LOAD,
+                                              PJ_WIRE_LOADED, PJ_WIRE_MAKE,  PJ_WIRE_MADE};
     for (size_t i = 0; i < PJ_COUNT(types); i++) {
         PJ_CLEANUP_BUFFER struct pj_buffer bytes = {0};
         PJ_CLEANUP_ARENA struct pj_arena arena = {0};
@@ -93,7 +93,7 @@ static void test_every_truncation(void **state)
 static void test_types(void **state)
 {
     (void)state;
-    static const uint32_t types[] = {0, PJ_WIRE_LOADED + 1, 0x01000000, UINT32_MAX};
+    static const uint32_t types[] = {0, PJ_WIRE_MADE + 1, 0x01000000, UINT32_MAX};
     for (size_t i = 0; i < PJ_COUNT(types); i++) {
         char bytes[64] = "";
         memcpy(bytes, &types[i], sizeof types[i]);
@@ -149,6 +149,25 @@ static void test_lists_too_long(void **state)
     message = message_make(4);
     message.loaded.entry_count = PJ_WIRE_ENTRIES_MAX + 1;
     expect_too_long(&message, PJ_ERROR_INTERNAL, "a message of type 5 has a list that is too long");
+    message = message_make(1);
+    message.start.path_count = PJ_WIRE_PATHS_MAX + 1;
+    expect_too_long(&message, PJ_ERROR_INTERNAL, "a message of type 2 has a list that is too long");
+    message = message_make(2);
+    message.started.arch_count = PJ_WIRE_ARCHS_MAX + 1;
+    expect_too_long(&message, PJ_ERROR_INTERNAL, "a message of type 3 has a list that is too long");
+    message = message_make(3);
+    message.load.part_count = PJ_WIRE_PARTS_MAX + 1;
+    expect_too_long(&message, PJ_ERROR_INTERNAL, "a message of type 4 has a list that is too long");
+    for (int i = 0; i < 3; i++) {
+        message = message_make(5);
+        message.make.part_count += i == 0 ? PJ_WIRE_PARTS_MAX : 0;
+        message.make.argument_count += i == 1 ? PJ_WIRE_ARGUMENTS_MAX : 0;
+        message.make.expression_count += i == 2 ? PJ_WIRE_ARGUMENTS_MAX : 0;
+        expect_too_long(&message, PJ_ERROR_INTERNAL, "a message of type 6 has a list that is too long");
+    }
+    message = message_make(6);
+    message.made.file_count = PJ_WIRE_FILES_MAX + 1;
+    expect_too_long(&message, PJ_ERROR_INTERNAL, "a message of type 7 has a list that is too long");
     message.type = (enum pj_wire_type)9;
     expect_too_long(&message, PJ_ERROR_INTERNAL, "message type 9 does not exist");
 }

@@ -12,7 +12,8 @@ static int make_json(struct pj_arena *arena, const char *name, struct pj_buffer 
 {
     if (strcmp(name, "receipt") == 0) {
         struct pj_receipt_job job = {.row = {.id = "a", .module = "\x01\xff\xc3\xa9\"", .target = "sm_90"},
-                                     .image = {.path = "/a"}};
+                                     .inputs = &(struct pj_receipt_input){.file = {.path = "/a"}},
+                                     .input_count = 1};
         return pj_receipt_write(&(const struct pj_receipt){.jobs = &job, .job_count = 1}, ret_json, NULL);
     }
     if (strcmp(name, "refusal") == 0) {

@@ -35,13 +35,14 @@ static void a_bare_report_has_every_member(void **state)
         HEAD "  \"command\": null,\n"
              "  \"host\": {\"driver_version\": null, \"kernel_driver\": null, \"cuda_version\": null, "
              "\"stamp\": null, \"devices\": []},\n"
+             "  \"toolkit\": {\"nvrtc\": null},\n"
              "  \"cache\": {\"path\": null, \"limit_bytes\": null, \"bytes\": null, \"entries\": null},\n"
              "  \"summary\": {\"jobs\": 0, \"proven\": 0, \"stored\": 0, \"skipped\": 0, \"rejected\": 0, "
              "\"incompatible\": 0, \"crashed\": 0, \"timed_out\": 0, \"out_of_memory\": 0, \"missed\": 0, "
              "\"lost\": 0, \"evicted\": 0, \"too_large\": 0, \"inconclusive\": 0, \"undecided\": 0, "
              "\"failed\": 0, \"compiled\": 0, \"reused\": 0, \"repaired\": 0, \"left_out\": 0, "
              "\"nothing_to_do\": false, \"seconds\": 0.0},\n"
-             "  \"phases\": {\"compile_ms\": null, \"prove_ms\": null},\n"
+             "  \"phases\": {\"prepare_ms\": null, \"compile_ms\": null, \"prove_ms\": null},\n"
              "  \"store\": null,\n"
              "  \"jobs\": [],\n"
              "  \"environment\": [],\n"
@@ -95,9 +96,29 @@ static void a_measured_job_is_one_line(void **state)
                            "\"/var/cache/app/nv\"}],\n"));
     assert_non_null(strstr(pj_buffer_text(&json), "\"cuda_version\": \"13.0\""));
     assert_non_null(strstr(pj_buffer_text(&json),
-                           "  \"phases\": {\"compile_ms\": 2100.5, \"prove_ms\": 700.0},\n"
-                           "  \"store\": {\"lock_holds\": 2, \"longest_hold_ms\": 1.25, "
-                           "\"longest_wait_ms\": 0.5, \"stale_evicted\": 2, \"evicted\": 0},\n"));
+                           "  \"toolkit\": {\"nvrtc\": {\"path\": "
+                           "\"/usr/local/cuda/lib64/libnvrtc.so.13.0.88\", \"version\": \"13.0\", "
+                           "\"build\": \"13.0.88\"}},\n"));
+    assert_non_null(
+        strstr(pj_buffer_text(&json),
+               "  \"phases\": {\"prepare_ms\": 480.25, \"compile_ms\": 2100.5, \"prove_ms\": 700.0},\n"
+               "  \"store\": {\"lock_holds\": 2, \"longest_hold_ms\": 1.25, "
+               "\"longest_wait_ms\": 0.5, \"stale_evicted\": 2, \"evicted\": 0},\n"));
+}
+
+static void every_entry_is_listed(void **state)
+{
+    (void)state;
+    PJ_CLEANUP_ARENA struct pj_arena arena = {0};
+    PJ_CLEANUP_BUFFER struct pj_buffer json = {0};
+    struct pj_report *report = model_proven(&arena, 1);
+    assert_non_null(report);
+    report->jobs[0].entry_count = 2;
+    report->jobs[0].entries[1] = (struct pj_report_entry){.name = "0/1/23456789abcdef", .bytes = 7};
+    assert_int_equal(pj_render_json(report, &json, NULL), 0);
+    assert_non_null(strstr(pj_buffer_text(&json),
+                           "\"entries\": [{\"name\": \"c/a/920786966c763d\", \"bytes\": 290000}, "
+                           "{\"name\": \"0/1/23456789abcdef\", \"bytes\": null}], "));
 }
 
 static void output_is_appended_and_the_same_every_time(void **state)
@@ -118,6 +139,7 @@ int main(void)
         cmocka_unit_test(a_refusal_has_its_code),
         cmocka_unit_test(a_short_run_took_some_time),
         cmocka_unit_test(a_measured_job_is_one_line),
+        cmocka_unit_test(every_entry_is_listed),
         cmocka_unit_test(output_is_appended_and_the_same_every_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,6 +7,9 @@
 
 const char *const model_names[] = {"bare", "warm", "noop", "trouble", "plan", "hostile", "many", NULL};
 
+/* Room for the entries of each job; entry_count says how many it has. */
+enum { ENTRIES_MAX = 3 };
+
 static struct pj_report *make_report(struct pj_arena *arena, const char *command, size_t jobs)
 {
     struct pj_report *report = pj_arena_alloc(arena, sizeof *report);
@@ -24,7 +27,13 @@ static struct pj_report *make_report(struct pj_arena *arena, const char *command
         char *id = pj_arena_printf(arena, "m%zu@sm_90", i);
         if (!module || !id)
             return NULL;
-        *job = (struct pj_report_job){.id = id, .module = module, .target = "sm_90", .required = true};
+        *job = (struct pj_report_job){.id = id,
+                                      .module = module,
+                                      .target = "sm_90",
+                                      .required = true,
+                                      .entries = pj_arena_calloc(arena, ENTRIES_MAX, sizeof *job->entries)};
+        if (!job->entries)
+            return NULL;
     }
     return report;
 }
@@ -44,9 +53,9 @@ static void prove(struct pj_report_job *job, enum pj_origin origin)
                                            .wall_time_zero = PJ_WITNESS_YES,
                                            .entry_present = PJ_WITNESS_YES,
                                            .faster = PJ_WITNESS_YES};
-    job->entry_name = "c/a/920786966c763d";
-    job->has_entry_bytes = true;
-    job->entry_bytes = 290000;
+    job->entry_count = 1;
+    job->entries[0] =
+        (struct pj_report_entry){.name = "c/a/920786966c763d", .has_bytes = true, .bytes = 290000};
     job->has_peak_rss = true;
     job->peak_rss_bytes = 56000000;
 }
@@ -101,12 +110,18 @@ static struct pj_report *make_warm(struct pj_arena *arena)
     report->notes = pj_arena_calloc(arena, 1, sizeof *report->notes);
     if (!report->environment || !report->notes)
         return NULL;
+    report->nvrtc =
+        (struct pj_report_library){"/usr/local/cuda/lib64/libnvrtc.so.13.0.88", "13.0", "13.0.88"};
     report->environment[0] = (struct pj_report_variable){"CUDA_CACHE_PATH", "/var/cache/app/nv"};
     report->environment_count = 1;
     report->notes[0] = "2 stale entries of other driver builds (8.4 MB) were removed to make room";
     report->note_count = 1;
-    report->phases = (struct pj_report_phases){
-        .has_compile = true, .compile_ms = 2100.5, .has_prove = true, .prove_ms = 700};
+    report->phases = (struct pj_report_phases){.has_prepare = true,
+                                               .prepare_ms = 480.25,
+                                               .has_compile = true,
+                                               .compile_ms = 2100.5,
+                                               .has_prove = true,
+                                               .prove_ms = 700};
     report->has_store = true;
     report->store = (struct pj_report_store){
         .lock_holds = 2, .longest_hold_ms = 1.25, .longest_wait_ms = 0.5, .stale_evicted = 2};
@@ -137,9 +152,11 @@ static struct pj_report *make_plan(struct pj_arena *arena)
     if (!report)
         return NULL;
     report->jobs[0].witnesses.entry_present = PJ_WITNESS_YES;
-    report->jobs[0].entry_name = "c/a/920786966c763d";
+    report->jobs[0].entries[0].name = "c/a/920786966c763d";
+    report->jobs[0].entry_count = 1;
     report->jobs[1].witnesses.entry_present = PJ_WITNESS_NO;
-    report->jobs[1].entry_name = "c/a/920786966c763e";
+    report->jobs[1].entries[0].name = "c/a/920786966c763e";
+    report->jobs[1].entry_count = 1;
     report->jobs[2].target = "native";
     report->jobs[3].verdict = PJ_VERDICT_SKIPPED;
     report->left_out = 2;
@@ -160,7 +177,10 @@ static struct pj_report *make_hostile(struct pj_arena *arena)
     job->cold_ms = INFINITY;
     job->warm = (struct pj_samples){.ms = {NAN, -INFINITY, -1}, .count = 1000};
     job->warm.ms[15] = 2;
-    job->entry_bytes = UINT64_MAX;
+    job->entry_count = ENTRIES_MAX; /* whose sum is more than there is */
+    for (size_t i = 0; i < ENTRIES_MAX; i++)
+        job->entries[i] =
+            (struct pj_report_entry){.name = "c/a/920786966c763d", .has_bytes = true, .bytes = UINT64_MAX};
     report->jobs[1].warm = (struct pj_samples){.ms = {NAN}, .count = 1};
     report->jobs[1].has_cold_ms = true;
     report->jobs[1].cold_ms = 1e300;

@@ -19,6 +19,16 @@ static struct pj_receipt_file driver_files[] = {
     {"/usr/lib/libcuda.so.1", 66306, UINT64_MAX, 91001, 1767225600},
     {"/odd\n\"\\\xff\xc3\xa9\x01/libnvidia", 0, 0, 0, INT64_MIN},
 };
+static struct pj_receipt_input inputs[] = {
+    {{"/k/saxpy.ptx", 66306, 42, 1234, 1767225600}, {{0xab, 0xcd}}, true},
+    {{"p", 0, 0, 0, INT64_MAX}, {{0}}, false},
+};
+static struct pj_receipt_entry entries[] = {
+    {UINT64_C(0xca920786966c763d), 290000, -5}, {0, 0, 0}, {UINT64_MAX, UINT64_MAX, INT64_MAX}};
+/* Made of these on reading. */
+static struct pj_report_entry row_entries[] = {{"c/a/920786966c763d", true, 290000},
+                                               {"0/0/00000000000000", false, 0},
+                                               {"f/f/ffffffffffffff", true, UINT64_MAX}};
 static struct pj_receipt_job jobs[] = {
     {.row = {.id = "saxpy[max_registers=64]@sm_80",
              .module = "saxpy",
@@ -35,17 +45,15 @@ static struct pj_receipt_job jobs[] = {
              .cold_ms = 312.5,
              .warm = {.ms = {0.875, 1, 12345678.125}, .count = 3},
              .witnesses = {.jit_disabled = PJ_WITNESS_YES, .canary = PJ_WITNESS_YES, .faster = PJ_WITNESS_NO},
-             .entry_name = "c/a/920786966c763d",
-             .has_entry_bytes = true,
-             .entry_bytes = 290000,
+             .entries = row_entries,
+             .entry_count = PJ_COUNT(row_entries),
              .has_peak_rss = true,
              .peak_rss_bytes = UINT64_MAX},
-     .image = {"/k/saxpy.ptx", 66306, 42, 1234, 1767225600},
-     .image_sha256 = {{0xab, 0xcd}},
-     .has_entry = true,
-     .entry_hash = UINT64_C(0xca920786966c763d),
-     .entry_size_bytes = 290000,
-     .entry_mtime_seconds = -5},
+     .content = {{0xab, 0xcd}},
+     .inputs = inputs,
+     .input_count = PJ_COUNT(inputs),
+     .entries = entries,
+     .entry_count = PJ_COUNT(entries)},
     {.row = {.id = "",
              .module = "m",
              .target = "sm_90",
@@ -57,7 +65,9 @@ static struct pj_receipt_job jobs[] = {
              .cold_from_receipt = true,
              .origin = PJ_ORIGIN_REPAIRED,
              .log = "l1\nl2\t\x7f"},
-     .image = {"p", 0, 0, 0, INT64_MAX}},
+     .inputs_unknown = true,
+     .inputs = inputs + 1,
+     .input_count = 1},
 };
 
 static struct pj_receipt full(void)
@@ -74,6 +84,10 @@ static struct pj_receipt full(void)
                                .ld_so_cache_mtime_seconds = 1767225600,
                                .driver_files = driver_files,
                                .driver_file_count = PJ_COUNT(driver_files),
+                               .nvrtc_search = "/opt/libnvrtc.so.13\nlibnvrtc.so.13",
+                               .nvrtc_files = driver_files + 1,
+                               .nvrtc_file_count = 1,
+                               .nvrtc = {.path = "/opt/libnvrtc.so.13.0.88", .version = "13.0"},
                                .host = {.driver_version = "580.159.04",
                                         .cuda_version = 13000,
                                         .stamp = "Apr 29 202617:12:06",
@@ -127,9 +141,12 @@ static void assert_row(const struct pj_report_job *found, const struct pj_report
     for (size_t i = 0; i < expected->warm.count; i++)
         assert_true(found->warm.ms[i] == expected->warm.ms[i]);
     assert_memory_equal(&found->witnesses, &expected->witnesses, sizeof found->witnesses);
-    assert_text(found->entry_name, expected->entry_name);
-    assert_true(found->has_entry_bytes == expected->has_entry_bytes);
-    assert_true(found->entry_bytes == expected->entry_bytes);
+    assert_int_equal(found->entry_count, expected->entry_count);
+    for (size_t i = 0; i < expected->entry_count; i++) {
+        assert_text(found->entries[i].name, expected->entries[i].name);
+        assert_int_equal(found->entries[i].has_bytes, expected->entries[i].has_bytes);
+        assert_true(found->entries[i].bytes == expected->entries[i].bytes);
+    }
     assert_true(found->has_peak_rss == expected->has_peak_rss);
     assert_true(found->peak_rss_bytes == expected->peak_rss_bytes);
     assert_text(found->log, expected->log);
@@ -138,12 +155,20 @@ static void assert_row(const struct pj_report_job *found, const struct pj_report
 static void assert_job(const struct pj_receipt_job *found, const struct pj_receipt_job *expected)
 {
     assert_row(&found->row, &expected->row);
-    assert_file(&found->image, &expected->image);
-    assert_memory_equal(&found->image_sha256, &expected->image_sha256, PJ_SHA256_BYTES);
-    assert_int_equal(found->has_entry, expected->has_entry);
-    assert_true(found->entry_hash == expected->entry_hash);
-    assert_true(found->entry_size_bytes == expected->entry_size_bytes);
-    assert_true(found->entry_mtime_seconds == expected->entry_mtime_seconds);
+    assert_memory_equal(&found->content, &expected->content, PJ_SHA256_BYTES);
+    assert_int_equal(found->inputs_unknown, expected->inputs_unknown);
+    assert_int_equal(found->input_count, expected->input_count);
+    for (size_t i = 0; i < expected->input_count; i++) {
+        assert_file(&found->inputs[i].file, &expected->inputs[i].file);
+        assert_memory_equal(&found->inputs[i].sha256, &expected->inputs[i].sha256, PJ_SHA256_BYTES);
+        assert_int_equal(found->inputs[i].named, expected->inputs[i].named);
+    }
+    assert_int_equal(found->entry_count, expected->entry_count);
+    for (size_t i = 0; i < expected->entry_count; i++) {
+        assert_true(found->entries[i].hash == expected->entries[i].hash);
+        assert_true(found->entries[i].size_bytes == expected->entries[i].size_bytes);
+        assert_true(found->entries[i].mtime_seconds == expected->entries[i].mtime_seconds);
+    }
 }
 
 static void everything_comes_back(void **state)
@@ -167,6 +192,12 @@ static void everything_comes_back(void **state)
     assert_int_equal(found->driver_file_count, PJ_COUNT(driver_files));
     for (size_t i = 0; i < PJ_COUNT(driver_files); i++)
         assert_file(&found->driver_files[i], &driver_files[i]);
+    assert_text(found->nvrtc_search, receipt.nvrtc_search);
+    assert_int_equal(found->nvrtc_file_count, 1);
+    assert_file(&found->nvrtc_files[0], &driver_files[1]);
+    assert_text(found->nvrtc.path, receipt.nvrtc.path);
+    assert_text(found->nvrtc.version, receipt.nvrtc.version);
+    assert_null(found->nvrtc.build);
     assert_text(found->host.driver_version, receipt.host.driver_version);
     assert_null(found->host.kernel_driver);
     assert_int_equal(found->host.cuda_version, 13000);
@@ -185,10 +216,11 @@ static void everything_comes_back(void **state)
 
 #define ZERO_DIGEST "0000000000000000000000000000000000000000000000000000000000000000"
 static const char empty_text[] =
-    "{\"schema\":\"prejit-receipt/1\",\"tool_version\":null,\"manifest_sha256\":\"" ZERO_DIGEST
+    "{\"schema\":\"prejit-receipt/2\",\"tool_version\":null,\"manifest_sha256\":\"" ZERO_DIGEST
     "\",\"selection\":null,\"limit_bytes\":0,\"samples\":0,\"gpu_listing\":null,"
     "\"cuda_visible_devices\":null,\"ld_library_path\":null,\"driver_option\":null,"
-    "\"ld_so_cache_mtime_seconds\":0,\"driver_files\":[],\"host\":{\"driver_version\":null,"
+    "\"ld_so_cache_mtime_seconds\":0,\"driver_files\":[],\"nvrtc_search\":null,\"nvrtc_files\":[],"
+    "\"nvrtc\":{\"path\":null,\"version\":null,\"build\":null},\"host\":{\"driver_version\":null,"
     "\"kernel_driver\":null,\"cuda_version\":0,\"stamp\":null,\"devices\":[]},\"cache_format\":0,\"left_"
     "out\":0,"
     "\"jobs\":[]}\n";
@@ -316,15 +348,15 @@ static void assert_refused(const char *from, const char *to, const char *message
 static void the_message_names_place_and_cure(void **state)
 {
     (void)state;
-    assert_refused("prejit-receipt/1", "prejit-receipt/2",
+    assert_refused("prejit-receipt/2", "prejit-receipt/1",
                    "reading the receipt at byte 0, member \"schema\": expected "
-                   "{\"schema\":\"prejit-receipt/1\", found `{\"schema\":\"prejit-receip...`; "
+                   "{\"schema\":\"prejit-receipt/2\", found `{\"schema\":\"prejit-receip...`; "
                    "`prejit warm` writes a new one");
     assert_refused("\"samples\":3", "\"samples\":\"3\"",
                    "reading the receipt at byte 205, member \"samples\": expected a whole number within its "
                    "limits, found `\"3\",\"gpu_listing\":\"0000:...`; `prejit warm` writes a new one");
     assert_refused("]}\n", "",
-                   "reading the receipt at byte 2334, member \"entry\": expected ], found the end; "
+                   "reading the receipt at byte 3082, member \"entries\": expected ], found the end; "
                    "`prejit warm` writes a new one");
 }
 
@@ -408,19 +440,23 @@ static void a_thousand_jobs_come_back(void **state)
     enum { COUNT = 1000 };
     PJ_CLEANUP_BUFFER struct pj_buffer text = {0}, again = {0};
     PJ_CLEANUP_FREE struct pj_receipt_job *many = calloc(COUNT, sizeof *many);
+    PJ_CLEANUP_FREE struct pj_receipt_entry *own = calloc(COUNT, sizeof *own);
     struct pj_receipt *found = NULL;
     struct pj_receipt receipt = full();
-    assert_non_null(many);
+    assert_true(many && own);
     for (size_t i = 0; i < COUNT; i++) {
         many[i] = jobs[0];
-        many[i].entry_hash = i;
+        many[i].entries = &own[i];
+        many[i].entry_count = 1;
+        own[i].hash = i;
     }
     receipt.jobs = many;
     receipt.job_count = COUNT;
     write_receipt(&receipt, &text);
     assert_int_equal(pj_receipt_read(text.data, text.size, &found, NULL), 0);
     assert_int_equal(found->job_count, COUNT);
-    assert_int_equal(found->jobs[COUNT - 1].entry_hash, COUNT - 1);
+    assert_int_equal(found->jobs[COUNT - 1].entries[0].hash, COUNT - 1);
+    assert_string_equal(found->jobs[COUNT - 1].row.entries[0].name, "0/0/000000000003e7");
     write_receipt(found, &again);
     assert_string_equal(again.data, text.data);
     pj_receipt_free(found);

@@ -36,7 +36,7 @@ static void jobs_have_a_line_each(void **state)
     assert_non_null(report);
     report->jobs[1].verdict = PJ_VERDICT_INCONCLUSIVE;
     report->jobs[1].has_cold_ms = false;
-    report->jobs[1].has_entry_bytes = false;
+    report->jobs[1].entries[0].has_bytes = false;
     report->jobs[0].slow = true;
     assert_table(report, false,
                  "MODULE  TARGET  VERDICT       COMPILE    WARM  SPEEDUP    SIZE\n"
@@ -59,15 +59,44 @@ static void verbose_adds_columns(void **state)
     report->jobs[1].options.given = 1u << PJ_JIT_MAX_REGISTERS;
     report->jobs[1].options.values[PJ_JIT_MAX_REGISTERS] = 64;
     report->jobs[1].witnesses = (struct pj_witnesses){.canary = PJ_WITNESS_YES, .faster = PJ_WITNESS_NO};
-    report->jobs[1].entry_name = NULL;
+    report->jobs[1].entry_count = 0;
     report->jobs[1].has_peak_rss = false;
     assert_table(report, true,
                  "MODULE  TARGET  OPTIONS           VERDICT  COMPILE    WARM     MIN     MAX  SPEEDUP    SIZE"
                  "  PEAK RSS  ENTRY               WITNESSES\n"
                  "m0      sm_90   -                 proven    312 ms  1.0 ms  0.9 ms  1.3 ms     312x  290 kB"
                  "     56 MB  c/a/920786966c763d  jit-disabled, canary, wall-time, entry, faster\n"
-                 "m1      sm_90   max_registers=64  proven    312 ms  1.0 ms  0.9 ms  1.3 ms     312x  290 kB"
+                 "m1      sm_90   max_registers=64  proven    312 ms  1.0 ms  0.9 ms  1.3 ms     312x       -"
                  "         -  -                   canary, not faster\n");
+}
+
+/* A link has one for each input: the size is that of all, and -v names them. */
+static void several_entries_are_summed_and_named(void **state)
+{
+    (void)state;
+    PJ_CLEANUP_ARENA struct pj_arena arena = {0};
+    struct pj_report *report = model_proven(&arena, 2);
+    assert_non_null(report);
+    for (size_t i = 0; i < 2; i++) {
+        report->jobs[i].entry_count = 2;
+        report->jobs[i].entries[1] =
+            (struct pj_report_entry){.name = "0/1/23456789abcdef", .has_bytes = i == 0, .bytes = 10000};
+    }
+    assert_table(report, false,
+                 "MODULE  TARGET  VERDICT  COMPILE    WARM  SPEEDUP    SIZE\n"
+                 "m0      sm_90   proven    312 ms  1.0 ms     312x  300 kB\n"
+                 "m1      sm_90   proven    312 ms  1.0 ms     312x       -\n");
+    report->job_count = 1;
+    assert_table(
+        report, true,
+        "MODULE  TARGET  OPTIONS  VERDICT  COMPILE    WARM     MIN     MAX  SPEEDUP    SIZE  PEAK RSS"
+        "  ENTRY      WITNESSES\n"
+        "m0      sm_90   -        proven    312 ms  1.0 ms  0.9 ms  1.3 ms     312x  300 kB     56 MB"
+        "  2 entries  jit-disabled, canary, wall-time, entry, faster\n"
+        "\n"
+        "m0 sm_90: 2 entries\n"
+        "    c/a/920786966c763d  290 kB\n"
+        "    0/1/23456789abcdef  10 kB\n");
 }
 
 static void a_plan_shows_what_is_there(void **state)
@@ -319,6 +348,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(jobs_have_a_line_each),
         cmocka_unit_test(verbose_adds_columns),
+        cmocka_unit_test(several_entries_are_summed_and_named),
         cmocka_unit_test(a_plan_shows_what_is_there),
         cmocka_unit_test(forty_jobs_are_shown_in_full),
         cmocka_unit_test(a_long_table_shows_what_needs_attention),

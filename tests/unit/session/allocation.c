@@ -95,11 +95,25 @@ static int try_learn(struct run *run, struct pj_error **err)
 static int try_entry(struct run *run, struct pj_error **err)
 {
     PJ_CLEANUP_CLOSE int cache = open(run->session.location.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    struct pj_outcome outcome = {.has_entry = true, .entry_hash = ENTRY_HASH};
+    const uint64_t hash = ENTRY_HASH;
+    struct pj_outcome outcome = {.stage = PJ_STAGE_WAITING};
     enum pj_entry_state found = PJ_ENTRY_ABSENT;
     run->session.outcomes = &outcome;
-    int r = pj_outcome_check_entry(&run->session, 0, cache, &found, err);
+    int r = pj_outcome_set_entries(&run->session, &outcome, &hash, 1, err);
+    if (r == 0)
+        r = pj_outcome_check_entry(&run->session, 0, cache, &found, err);
     assert_int_equal(found, r == 0 ? PJ_ENTRY_SOUND : PJ_ENTRY_ABSENT);
+    return r;
+}
+
+static int try_order(struct run *run, struct pj_error **err)
+{
+    PJ_CLEANUP_ORDER struct pj_job_order order = {.parts = NULL};
+    struct pj_plan_image image = {.path = run->image_path, .size_bytes = 822};
+    const struct pj_plan_image *images[] = {&image, &image};
+    const struct pj_job job = {.id = "a", .link = true, .images = images, .image_count = 2};
+    int r = pj_job_order_make(&job, 0, PJ_LOAD_COMPILE, 0, &order, err);
+    assert_int_equal(order.descriptors.count, r == 0 ? 2 : 0);
     return r;
 }
 
@@ -138,6 +152,7 @@ static void test_everything_fails_cleanly(void **state)
     sweep("probe", try_probe);
     sweep("learn", try_learn);
     sweep("entry", try_entry);
+    sweep("order", try_order);
 }
 
 int main(void)

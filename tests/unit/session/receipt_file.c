@@ -36,7 +36,7 @@ static void test_read_back(void **state)
                      0);
     assert_non_null(receipt);
     assert_string_equal(receipt->jobs[0].row.id, "a@sm_90");
-    assert_true(receipt->jobs[0].entry_hash == ENTRY_HASH);
+    assert_true(receipt->jobs[0].entries[0].hash == ENTRY_HASH);
     assert_string_equal(receipt->driver_files[0].path, run.driver_path);
     pj_receipt_free(receipt);
     assert_int_equal(pj_tree_remove(AT_FDCWD, run.session.location.path, NULL), 0);

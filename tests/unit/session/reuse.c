@@ -27,7 +27,7 @@ static void image_edited(struct run *run)
 
 static void image_longer(struct run *run)
 {
-    assert_int_equal(truncate(run->image_path, (off_t)run->job.image.size_bytes + 1), 0);
+    assert_int_equal(truncate(run->image_path, (off_t)run->input.file.size_bytes + 1), 0);
 }
 
 static void image_gone(struct run *run)
@@ -96,7 +96,7 @@ static void not_proven(struct run *run)
 
 static void no_entry_name(struct run *run)
 {
-    run->job.has_entry = false;
+    run->job.entry_count = 0;
 }
 
 static void no_jobs(struct run *run)
@@ -111,7 +111,7 @@ static void no_receipt(struct run *run)
 
 static void other_image(struct run *run)
 {
-    run->job.image.path = run->manifest_path; /* what a glob found then and finds no more */
+    run->input.file.path = run->manifest_path; /* what a glob found then and finds no more */
 }
 
 static void other_driver(struct run *run)
@@ -197,7 +197,7 @@ static void test_skipped(void **state)
     struct pj_receipt_job jobs[2] = {run.job, run.job};
     jobs[1].row.id = "a@sm_80";
     jobs[1].row.verdict = PJ_VERDICT_SKIPPED;
-    jobs[1].has_entry = false;
+    jobs[1].entry_count = 0;
     run.receipt.jobs = jobs;
     run.receipt.job_count = 2;
     bool found = false;
@@ -273,8 +273,9 @@ static void test_carried_figures(void **state)
     const struct pj_outcome *outcome = &run.session.outcomes[0];
     assert_int_equal(outcome->verdict, PJ_VERDICT_PROVEN);
     assert_int_equal(outcome->origin, PJ_ORIGIN_REUSED);
-    assert_true(outcome->has_entry && outcome->entry_hash == ENTRY_HASH);
-    assert_int_equal(outcome->entry_file_bytes, 4714);
+    assert_int_equal(outcome->entry_count, 1);
+    assert_true(outcome->entries[0].hash == ENTRY_HASH);
+    assert_int_equal(outcome->entries[0].file_bytes, 4714);
     assert_true(outcome->cold_from_receipt && outcome->cold_ms == 350);
     assert_int_equal(outcome->warm.count, 1);
     assert_int_equal(outcome->witnesses.jit_disabled, PJ_WITNESS_YES);

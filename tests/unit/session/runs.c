@@ -48,10 +48,10 @@ static void make_receipt(struct run *run)
     PJ_CLEANUP_FREE char *entry = pj_path_join(run->session.location.path, ENTRY_PATH);
     struct pj_receipt_file entry_file;
     describe(run->driver_path, &run->driver);
-    describe(run->image_path, &run->job.image);
+    describe(run->image_path, &run->input.file);
     describe(entry, &entry_file);
     assert_int_equal(pj_file_read(AT_FDCWD, run->image_path, 1 << 20, &image, NULL), 0);
-    pj_sha256_of(image.data, image.size, &run->job.image_sha256);
+    pj_sha256_of(image.data, image.size, &run->input.sha256);
     run->device = (struct pj_report_device){"H200", "sm_90", "GPU-1"};
     run->job.row = (struct pj_report_job){.id = "a@sm_90",
                                           .module = "a",
@@ -62,10 +62,13 @@ static void make_receipt(struct run *run)
                                           .cold_ms = 350,
                                           .warm = {.ms = {1.5}, .count = 1},
                                           .witnesses = {.jit_disabled = PJ_WITNESS_YES}};
-    run->job.has_entry = true;
-    run->job.entry_hash = ENTRY_HASH;
-    run->job.entry_size_bytes = entry_file.size_bytes;
-    run->job.entry_mtime_seconds = entry_file.mtime_seconds;
+    run->input.named = true;
+    run->job.content = run->input.sha256;
+    run->job.inputs = &run->input;
+    run->job.input_count = 1;
+    run->entry = (struct pj_receipt_entry){ENTRY_HASH, entry_file.size_bytes, entry_file.mtime_seconds};
+    run->job.entries = &run->entry;
+    run->job.entry_count = 1;
     run->receipt = run->session.now;
     run->receipt.driver_files = &run->driver;
     run->receipt.driver_file_count = 1;

@@ -18,6 +18,8 @@ struct run {
     struct pj_session session;
     struct pj_receipt receipt;
     struct pj_receipt_job job;
+    struct pj_receipt_input input; /* the job's only one */
+    struct pj_receipt_entry entry;
     struct pj_receipt_file driver;
     struct pj_report_device device;
     char *manifest_path, *image_path, *driver_path, *root_path;

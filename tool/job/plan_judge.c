@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A job's fate, as far as the plan can tell it: its module, its files, its target. */
+#include <string.h>
+
+#include "arch/isa.h"
+#include "arch/nvrtc_options.h"
+#include "job/plan_private.h"
+
+static int decide(struct pj_job *job, enum pj_job_fate fate, const char *code, const char *reason,
+                  struct pj_error **err)
+{
+    job->fate = fate;
+    job->reason_code = code;
+    job->reason = reason;
+    return reason ? 0 : pj_error_no_memory(err);
+}
+
+static int judge_pin(struct pj_plan *plan, const struct pj_module *module, const struct pj_plan_image *image,
+                     struct pj_job *job, struct pj_error **err)
+{
+    if (!module->has_sha256 || memcmp(&module->sha256, &image->sha256, sizeof image->sha256) == 0)
+        return 0;
+    char wanted[PJ_SHA256_HEX], found[PJ_SHA256_HEX];
+    pj_sha256_hex(&module->sha256, wanted);
+    pj_sha256_hex(&image->sha256, found);
+    return decide(
+        job, PJ_JOB_REJECTED, "sha256-mismatch",
+        pj_arena_printf(&plan->arena,
+                        "%s has SHA-256 %s, the manifest pins %s: update sha256 at %s:%zu, or restore "
+                        "the file",
+                        image->path, found, wanted, pj_plan_manifest_name(plan->manifest), module->line),
+        err);
+}
+
+static bool has_kernel(const struct pj_plan_image *image, const char *kernel)
+{
+    return pj_ptx_missing_kernel(&image->ptx, &kernel, 1) == 1;
+}
+
+/* Which kernels a module has is known where all its images are PTX. */
+static int judge_kernels(struct pj_plan *plan, const struct pj_module *module,
+                         const struct pj_plan_image *const *images, size_t count, struct pj_job *job,
+                         struct pj_error **err)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (images[i]->form == PJ_FORM_INPUT && images[i]->contents.kind != PJ_INPUT_PTX)
+            return 0;
+    }
+    for (size_t k = 0; k < module->kernel_count; k++) {
+        bool found = false;
+        for (size_t i = 0; i < count && !found; i++)
+            found = has_kernel(images[i], module->kernels[k]);
+        if (found)
+            continue;
+        const struct pj_ptx *ptx = &images[0]->ptx;
+        const char *reason =
+            count == 1
+                ? pj_arena_printf(&plan->arena, "%s has no kernel '%s' (it has %zu, the first is '%s')",
+                                  images[0]->path, module->kernels[k], ptx->kernel_count,
+                                  ptx->kernel_count ? ptx->kernels[0] : "none")
+                : pj_arena_printf(&plan->arena, "none of the %zu files has a kernel '%s'", count,
+                                  module->kernels[k]);
+        return decide(job, PJ_JOB_REJECTED, pj_ptx_finding_name(PJ_PTX_KERNEL_MISSING), reason, err);
+    }
+    return 0;
+}
+
+static int judge_files(const struct pj_plan_image *const *images, size_t count, struct pj_job *job)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (images[i]->fault_code) {
+            job->fate = PJ_JOB_REJECTED;
+            job->reason_code = images[i]->fault_code;
+            job->reason = images[i]->fault;
+            return 0;
+        }
+        if (images[i]->warning_code && !job->reason_code) {
+            job->reason_code = images[i]->warning_code;
+            job->reason = images[i]->warning;
+        }
+    }
+    return 0;
+}
+
+/* A program that makes cubins itself leaves the driver nothing to compile. */
+static int judge_source(struct pj_plan *plan, const struct pj_module *module, struct pj_job *job,
+                        struct pj_error **err)
+{
+    struct pj_nvrtc_options options;
+    char arch[PJ_ARCH_TEXT];
+    pj_nvrtc_options_read(module->nvrtc, module->nvrtc_count, &options);
+    if (options.lto)
+        return decide(
+            job, PJ_JOB_SKIPPED, "nothing-to-warm",
+            "NVRTC gives it LTO-IR (-dlto), which nvJitLink links to a cubin: nothing is left for the driver "
+            "to compile; `prejit build` makes that cubin ahead of time",
+            err);
+    if (options.real)
+        return decide(
+            job, PJ_JOB_SKIPPED, "nothing-to-warm",
+            pj_arena_printf(&plan->arena,
+                            "NVRTC compiles it to a cubin for %s itself: nothing is left for the driver to "
+                            "compile; `prejit build` makes that cubin ahead of time",
+                            pj_arch_text(options.architecture, arch)),
+            err);
+    if (options.optix || options.syntax_only)
+        return decide(
+            job, PJ_JOB_SKIPPED, "nothing-to-warm",
+            "with these options NVRTC gives no PTX that a program could load: nothing is left for the driver "
+            "to compile",
+            err);
+    return 0;
+}
+
+static int judge_link(struct pj_plan *plan, const struct pj_module *module,
+                      const struct pj_plan_image *const *images, struct pj_job *job, struct pj_error **err)
+{
+    if (module->linker == PJ_LINKER_NVJITLINK)
+        return decide(job, PJ_JOB_SKIPPED, "nothing-to-warm",
+                      "its program links with nvJitLink, which gives a cubin: nothing is left for the driver "
+                      "to compile; "
+                      "`prejit build` makes that cubin ahead of time",
+                      err);
+    bool has_ptx = false;
+    for (size_t i = 0; i < module->input_count; i++) {
+        has_ptx |= images[i]->contents.has_ptx;
+        if (images[i]->contents.has_ltoir)
+            return decide(
+                job, PJ_JOB_REJECTED, "needs-nvjitlink",
+                pj_arena_printf(&plan->arena,
+                                "%s holds LTO-IR, which the driver's linker does not take: write `linker: "
+                                "nvjitlink` at %s:%zu if the program links with nvJitLink, or name PTX",
+                                images[i]->path, pj_plan_manifest_name(plan->manifest), module->line),
+                err);
+    }
+    return 0;
+}
+
+static struct pj_isa driver_isa(const struct pj_plan_machine *machine)
+{
+    struct pj_isa isa = {0};
+    if (machine->cuda_version == 0 || !pj_isa_highest_for_cuda(machine->cuda_version, &isa))
+        isa = (struct pj_isa){0};
+    return isa;
+}
+
+/* What cannot run on a target that nobody named is left out. */
+static enum pj_job_fate not_for_target(const struct pj_job *job)
+{
+    return job->explicit_target ? PJ_JOB_INCOMPATIBLE : PJ_JOB_LEFT_OUT;
+}
+
+static int judge_ptx_target(struct pj_plan *plan, const struct pj_plan_image *image,
+                            const struct pj_plan_machine *machine, struct pj_job *job, struct pj_error **err)
+{
+    struct pj_ptx_finding finding = {0};
+    int r = pj_ptx_check_target(&image->ptx, job->target, driver_isa(machine), &plan->arena, &finding, err);
+    if (r < 0 || finding.code == PJ_PTX_OK)
+        return r;
+    const char *reason = finding.message;
+    if (image->form == PJ_FORM_INPUT)
+        reason = pj_arena_printf(&plan->arena, "%s: %s", image->path, finding.message);
+    return decide(job, finding.code == PJ_PTX_NEWER_THAN_GPU ? not_for_target(job) : PJ_JOB_REJECTED,
+                  pj_ptx_finding_name(finding.code), reason, err);
+}
+
+/* A cubin runs on its own architecture, and on those of the same major number that come after it. */
+static int judge_cubin_target(struct pj_plan *plan, const struct pj_plan_image *image, struct pj_job *job,
+                              struct pj_error **err)
+{
+    const struct pj_contents *contents = &image->contents;
+    unsigned number = contents->count > 0 ? contents->items[0].arch.number : 0;
+    if (number == 0 || (number / 10 == job->target / 10u && number <= job->target))
+        return 0;
+    return decide(
+        job, not_for_target(job), "other-architecture",
+        pj_arena_printf(&plan->arena,
+                        "%s is a cubin for sm_%u, which does not run on sm_%u: name its PTX, or a cubin for "
+                        "each target",
+                        image->path, number, job->target),
+        err);
+}
+
+static int judge_target(struct pj_plan *plan, const struct pj_plan_image *const *images, size_t count,
+                        const struct pj_plan_machine *machine, struct pj_job *job, struct pj_error **err)
+{
+    int r = 0;
+    for (size_t i = 0; i < count && r == 0 && job->fate == PJ_JOB_OPEN && job->target; i++) {
+        bool is_ptx = images[i]->form == PJ_FORM_PTX || images[i]->contents.kind == PJ_INPUT_PTX;
+        if (is_ptx)
+            r = judge_ptx_target(plan, images[i], machine, job, err);
+        else if (images[i]->contents.kind == PJ_INPUT_CUBIN)
+            r = judge_cubin_target(plan, images[i], job, err);
+    }
+    return r;
+}
+
+int pj_plan_judge_module(struct pj_plan *plan, struct pj_job *job, struct pj_error **err)
+{
+    const struct pj_module *module = &plan->manifest->modules[job->module];
+    const struct pj_plan_image *const *images = plan->module_images[job->module];
+    size_t count = pj_plan_file_count(module);
+    int r = judge_files(images, count, job);
+    if (r == 0 && job->fate == PJ_JOB_OPEN)
+        r = judge_pin(plan, module, images[0], job, err);
+    if (r < 0 || job->fate != PJ_JOB_OPEN)
+        return r;
+    if (module->kind != PJ_MODULE_SOURCE)
+        return judge_kernels(plan, module, images, count, job, err);
+    if (images[0]->size_bytes > 0)
+        return 0; /* its kernels are known when it is compiled */
+    return decide(job, PJ_JOB_REJECTED, "not-source",
+                  pj_arena_printf(&plan->arena, "%s: it is an empty file: check what should have written it",
+                                  images[0]->path),
+                  err);
+}
+
+int pj_plan_judge(struct pj_plan *plan, struct pj_job *job, const struct pj_plan_machine *machine,
+                  struct pj_error **err)
+{
+    const struct pj_module *module = &plan->manifest->modules[job->module];
+    const struct pj_plan_image *const *images = plan->module_images[job->module];
+    int r = pj_plan_judge_module(plan, job, err);
+    if (r < 0 || job->fate != PJ_JOB_OPEN)
+        return r;
+    if (module->kind == PJ_MODULE_SOURCE)
+        return judge_source(plan, module, job, err);
+    if (module->kind == PJ_MODULE_LINK)
+        r = judge_link(plan, module, images, job, err);
+    return r == 0 ? judge_target(plan, images, pj_plan_file_count(module), machine, job, err) : r;
+}
+
+int pj_plan_judge_prepared(struct pj_plan *plan, struct pj_job *job, const struct pj_plan_machine *machine,
+                           struct pj_error **err)
+{
+    const struct pj_module *module = &plan->manifest->modules[job->module];
+    const struct pj_plan_image *const *images = job->images;
+    int r = judge_files(images, 1, job);
+    if (r == 0 && job->fate == PJ_JOB_OPEN)
+        r = judge_kernels(plan, module, images, 1, job, err);
+    return r == 0 && job->fate == PJ_JOB_OPEN ? judge_target(plan, images, 1, machine, job, err) : r;
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One link by nvJitLink. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "base/clock.h"
+#include "job/worker_make.h"
+
+#define OUTPUT_MAX_BYTES (UINT64_C(1) << 30)
+
+struct link {
+    const struct pj_nvjitlink *linker;
+    nvJitLinkHandle handle;
+    struct pj_arena *arena;
+    struct pj_wire_made *made;
+};
+
+/* Notes the first call that fails; true where this one did not. */
+static bool went_well(struct link *link, nvJitLinkResult result, const char *call)
+{
+    if (result != NVJITLINK_SUCCESS && link->made->result == 0) {
+        const char *name = pj_nvjitlink_result_name(result);
+        link->made->result = (int32_t)result;
+        link->made->failed_call = call;
+        if (!name)
+            name = pj_arena_printf(link->arena, "nvJitLinkResult %d", (int)result);
+        link->made->result_name = name ? name : "";
+    }
+    return result == NVJITLINK_SUCCESS;
+}
+
+typedef nvJitLinkResult size_function(nvJitLinkHandle handle, size_t *size);
+typedef nvJitLinkResult log_function(nvJitLinkHandle handle, char *text);
+
+/* Appends a log, without the NULs and line ends behind it. One that cannot be had is left out. */
+static void append_log(struct link *link, size_function *get_size, log_function *get, struct pj_buffer *log)
+{
+    size_t size = 0;
+    if (get_size(link->handle, &size) != NVJITLINK_SUCCESS || size == 0 || size > OUTPUT_MAX_BYTES)
+        return;
+    PJ_CLEANUP_FREE char *text = calloc(1, size + 1);
+    if (!text) {
+        log->failed = true;
+        return;
+    }
+    if (get(link->handle, text) != NVJITLINK_SUCCESS)
+        return;
+    size = strnlen(text, size);
+    while (size > 0 && text[size - 1] == '\n')
+        size--;
+    if (size > 0 && log->size > 0)
+        pj_buffer_putc(log, '\n');
+    pj_buffer_append(log, text, size);
+}
+
+static int write_log(struct link *link, const struct pj_wire_make *make,
+                     const struct pj_wire_descriptors *descriptors, struct pj_error **err)
+{
+    PJ_CLEANUP_BUFFER struct pj_buffer log = {0};
+    append_log(link, link->linker->error_log_size, link->linker->error_log, &log);
+    append_log(link, link->linker->info_log_size, link->linker->info_log, &log);
+    int r = pj_buffer_check(&log, err);
+    return r < 0 ? r
+                 : pj_worker_write_output(make, descriptors, PJ_OUTPUT_LOG, pj_buffer_text(&log), log.size,
+                                          err);
+}
+
+static int write_cubin(struct link *link, const struct pj_wire_make *make,
+                       const struct pj_wire_descriptors *descriptors, struct pj_error **err)
+{
+    size_t size = 0;
+    if (!went_well(link, link->linker->cubin_size(link->handle, &size), "nvJitLinkGetLinkedCubinSize"))
+        return 0;
+    if (size == 0 || size > OUTPUT_MAX_BYTES)
+        return pj_error_set(err, PJ_ERROR_WORKER, "nvJitLinkGetLinkedCubinSize tells %zu bytes", size);
+    PJ_CLEANUP_FREE char *bytes = malloc(size);
+    if (!bytes)
+        return pj_error_no_memory(err);
+    if (!went_well(link, link->linker->cubin(link->handle, bytes), "nvJitLinkGetLinkedCubin"))
+        return 0;
+    return pj_worker_write_output(make, descriptors, PJ_OUTPUT_CUBIN, bytes, size, err);
+}
+
+static bool add_parts(struct link *link, const struct pj_wire_make *make, const struct pj_worker_parts *parts)
+{
+    for (uint32_t i = 0; i < make->part_count; i++) {
+        const struct pj_wire_part *part = &make->parts[i];
+        /* PTX is text: the NUL behind it belongs to it. */
+        size_t size = parts->items[i].size + (part->type == NVJITLINK_INPUT_PTX);
+        if (!went_well(link,
+                       link->linker->add_data(link->handle, (nvJitLinkInputType)part->type,
+                                              parts->items[i].data, size, part->name),
+                       "nvJitLinkAddData"))
+            return false;
+    }
+    return true;
+}
+
+int pj_worker_nvjitlink_make(const struct pj_nvjitlink *linker, const struct pj_wire_make *make,
+                             const struct pj_worker_parts *parts,
+                             const struct pj_wire_descriptors *descriptors, struct pj_arena *arena,
+                             struct pj_wire_made *made, struct pj_error **err)
+{
+    struct link link = {.linker = linker, .arena = arena, .made = made};
+    double begin = pj_clock_ms();
+    bool created = went_well(&link, linker->create(&link.handle, make->argument_count, make->arguments),
+                             "nvJitLinkCreate");
+    if (created && add_parts(&link, make, parts))
+        (void)went_well(&link, linker->complete(link.handle), "nvJitLinkComplete");
+    made->call_ms = pj_clock_ms() - begin;
+    int r = link.handle ? write_log(&link, make, descriptors, err) : 0;
+    if (r == 0 && made->result == 0)
+        r = write_cubin(&link, make, descriptors, err);
+    if (link.handle)
+        (void)linker->destroy(&link.handle);
+    return r;
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One run of `build`: its units, from plan to files. */
+#ifndef PREJIT_SESSION_BUILD_PRIVATE_H
+#define PREJIT_SESSION_BUILD_PRIVATE_H
+
+#include "report/build.h"
+#include "session/maker.h"
+#include "session/source.h"
+
+/** How a source gets to a cubin. */
+enum pj_build_route {
+    PJ_ROUTE_LINK,         /* no source: nvJitLink takes the files */
+    PJ_ROUTE_NVRTC,        /* NVRTC gives the cubin */
+    PJ_ROUTE_NVRTC_PTX,    /* NVRTC gives PTX, because its options name a virtual architecture; nvJitLink compiles it */
+    PJ_ROUTE_NVRTC_OBJECT, /* NVRTC gives a relocatable cubin; nvJitLink links it */
+    PJ_ROUTE_NVRTC_LTOIR,  /* NVRTC gives LTO-IR; nvJitLink optimises and links it */
+};
+
+/** One module for one architecture. */
+struct pj_build_work {
+    struct pj_build_unit *unit; /* what is reported; its verdict NOT_TRIED says that it is still open */
+    size_t module;
+    struct pj_arch arch;
+    bool explicit_target;
+    bool left_out; /* decided late: the toolkit does not know a target that nobody named */
+    enum pj_build_route route;
+    struct pj_source source;
+    struct pj_making compile, link; /* of NVRTC, of nvJitLink; name NULL = not made */
+    struct pj_buffer cubin;         /* what is to be written */
+};
+
+struct pj_build {
+    const struct pj_build_options *options;
+    struct pj_arena arena;
+    struct pj_host_root root;
+    struct pj_manifest *manifest;
+    struct pj_plan_selection selection;
+    struct pj_plan *plan;
+    struct pj_build_work *works;
+    size_t count, capacity;
+    struct pj_build_report report;
+    double begin_ms;
+    bool interrupted, deadline_passed;
+};
+
+/** Units for every module and target, judged as far as the files tell. */
+int pj_build_plan(struct pj_build *build, struct pj_error **err);
+
+/** Opens the library and runs what `orders` says: see build_compile.c and build_link.c. A library that is not to be had is
+ * PJ_ERROR_ENVIRONMENT. */
+int pj_build_open(struct pj_build *build, enum pj_wire_library library, struct pj_maker **ret_maker,
+                  struct pj_error **err);
+
+/** Takes the maker's end over: interrupted, deadline, what the library is. */
+void pj_build_close(struct pj_build *build, struct pj_maker *maker, struct pj_report_library *ret_library);
+
+/** Runs NVRTC on the units of sources, then nvJitLink on those that need it. */
+int pj_build_compile(struct pj_build *build, struct pj_error **err);
+int pj_build_link(struct pj_build *build, struct pj_error **err);
+
+/** Settles a unit whose order made nothing. `library` is for people: "NVRTC 13.0". */
+int pj_build_take_failure(struct pj_build *build, struct pj_build_work *work, struct pj_making *making,
+                          const char *library, struct pj_error **err);
+
+/** Takes kernels and warnings out of a compiler's log. */
+int pj_build_take_usage(struct pj_build *build, struct pj_build_work *work, struct pj_making *making,
+                        struct pj_error **err);
+
+/** Takes the cubin: checks that it is whole, for the right architecture and not to be linked any more. */
+int pj_build_take_cubin(struct pj_build *build, struct pj_build_work *work, struct pj_making *making,
+                        struct pj_error **err);
+
+int pj_build_settle(struct pj_build_work *work, enum pj_build_verdict verdict, const char *code,
+                    const char *reason, struct pj_error **err);
+
+/** Writes cubins and PTX, and afterwards index.json, which is the report. Nothing with --check. */
+int pj_build_write(struct pj_build *build, struct pj_error **err);
+int pj_build_write_index(struct pj_build *build, struct pj_error **err);
+
+/** Adds the arguments that an order was made with to the unit's. */
+int pj_build_note_arguments(struct pj_build *build, struct pj_build_work *work, const struct pj_making *making,
+                            struct pj_error **err);
+
+#endif

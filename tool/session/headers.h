@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which files a source's PTX comes from: itself, its headers in memory, and those that NVRTC says it read. */
+#ifndef PREJIT_SESSION_HEADERS_H
+#define PREJIT_SESSION_HEADERS_H
+
+#include "session/source.h"
+
+/** Reads NVRTC's list (one file a line, blanks in front for its depth, relative to `directory`), and gives
+ * the files of `source` with those of the list that exist, each once, hashed. What is in memory, or built
+ * into NVRTC, is no file. All in `arena`. */
+int pj_headers_files(const struct pj_source *source, const char *list, const char *directory,
+                     struct pj_arena *arena, struct pj_plan_file **ret_files, size_t *ret_count,
+                     struct pj_error **err);
+
+#endif
