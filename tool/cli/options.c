@@ -49,6 +49,28 @@ static int apply_driver(struct pj_cli_options *options, const char *value, struc
     return r;
 }
 
+static int apply_nvrtc(struct pj_cli_options *options, const char *value, struct pj_error **err)
+{
+    if (value[0] == '\0')
+        return pj_error_set(err, PJ_ERROR_USAGE, "--nvrtc: the path is empty");
+    options->run.nvrtc = value;
+    return 0;
+}
+
+static int apply_prepare(struct pj_cli_options *options, const char *value, struct pj_error **err)
+{
+    (void)value, (void)err;
+    options->run.prepare = true;
+    return 0;
+}
+
+static int apply_check_stable(struct pj_cli_options *options, const char *value, struct pj_error **err)
+{
+    (void)value, (void)err;
+    options->run.check_stable = true;
+    return 0;
+}
+
 static int apply_target(struct pj_cli_options *options, const char *value, struct pj_error **err)
 {
     if (strchr(value, ','))
@@ -183,6 +205,8 @@ static const struct option_info option_table[] = {
      apply_cache},
     {"cache", 0, "DIR", CACHE, "the compute cache (else the driver's own rule)", apply_cache},
     {"driver", 0, "PATH", RUNS | DOCTOR, "another libcuda.so.1 (or PREJIT_DRIVER)", apply_driver},
+    {"nvrtc", 0, "PATH", RUNS, "another libnvrtc, or a folder with one (else by CUDA_HOME or the loader)",
+     apply_nvrtc},
     {"target", 't', "ARCH", RUNS,
      "native, sm_90, sm_80..sm_90, hopper, all: instead of the manifest's; repeatable", apply_target},
     {"module", 'm', "NAME", RUNS, "only this module; repeatable", apply_module},
@@ -194,6 +218,9 @@ static const struct option_info option_table[] = {
     {"wait", 0, "SECONDS", WARM, "wait for another prejit on this cache (default 600; 0 leaves at once)",
      apply_wait},
     {"evict", 0, NULL, WARM, "let entries of this driver go where room is short", apply_evict},
+    {"prepare", 0, NULL, PLAN, "run NVRTC, so that the jobs and entries of sources are known", apply_prepare},
+    {"check-stable", 0, NULL, RUNS, "compile sources twice: do they give the same PTX each time",
+     apply_check_stable},
     {"user", 0, "USER", RUNS | CACHE, "do everything as this user: UID, UID:GID or a name", apply_user},
     {"user", 0, "USER", DOCTOR, "would this user's program read it: UID, UID:GID or a name", apply_user},
     {"env-file", 0, "FILE", DOCTOR, "would a program with this environment (NAME=VALUE lines) read it",
