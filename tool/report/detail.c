@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Says below the table what failed and why, each reason once. */
+/* Says below a table what failed and why, each reason once. */
 #include "report/detail.h"
 
 #include <stdlib.h>
@@ -26,15 +26,15 @@ static size_t line_length(const char *text)
 }
 
 /* The log without the blank lines at its end, and without its first line where the reason says that. */
-static const char *log_begin(const struct pj_report_job *job, size_t *ret_size)
+static const char *log_begin(const struct pj_detail *detail, size_t *ret_size)
 {
-    const char *log = job->log ? job->log : "";
+    const char *log = detail->log ? detail->log : "";
     size_t size = strlen(log), first = line_length(log);
     while (size > 0 && strchr(" \t\r\n", log[size - 1]))
         size--;
     size_t said = first > 0 && log[first - 1] == '\r' ? first - 1 : first;
-    size_t reason = job->reason ? strlen(job->reason) : 0;
-    bool repeats = said > 0 && said <= reason && strncmp(job->reason + reason - said, log, said) == 0;
+    size_t reason = detail->reason ? strlen(detail->reason) : 0;
+    bool repeats = said > 0 && said <= reason && strncmp(detail->reason + reason - said, log, said) == 0;
     size_t skipped = !repeats ? 0 : first < size ? first + 1 : size;
     *ret_size = size - skipped;
     return log + skipped;
@@ -65,21 +65,105 @@ static void put_log(const char *log, size_t size, struct pj_buffer *buffer)
     }
 }
 
-/* Jobs that are explained together: one verdict, one reason, one log. */
-struct detail {
-    const struct pj_report_job *named[NAMED_MAX];
+/* Those that are explained together: one verdict, one reason, one log. */
+struct group {
+    const struct pj_detail *named[NAMED_MAX];
     size_t count;
     bool required; /* one of them is */
 };
 
-struct details {
-    struct detail *items;
+struct groups {
+    struct group *items;
     size_t count, capacity;
 };
 
-static void free_details(struct details *details)
+static void free_groups(struct groups *groups)
 {
-    free(details->items);
+    free(groups->items);
+}
+
+static bool same_text(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+static bool add_detail(struct groups *groups, const struct pj_detail *detail)
+{
+    struct group *group = NULL;
+    for (size_t back = 1; back <= groups->count && back <= LOOK_BACK_MAX && !group; back++) {
+        struct group *other = &groups->items[groups->count - back];
+        const struct pj_detail *first = other->named[0];
+        if (same_text(first->verdict, detail->verdict) && same_text(first->reason, detail->reason) &&
+            same_text(first->log, detail->log))
+            group = other;
+    }
+    if (!group) {
+        group = PJ_ARRAY_PUSH(groups);
+        if (!group)
+            return false;
+        *group = (struct group){.count = 0};
+    }
+    if (group->count < NAMED_MAX)
+        group->named[group->count] = detail;
+    group->count++;
+    group->required |= detail->required;
+    return true;
+}
+
+/* "x sm_80, x sm_90: rejected: …", with the log below it. Returns whether more than that line was needed. */
+static bool put_group(const struct group *group, struct pj_buffer *buffer)
+{
+    const struct pj_detail *first = group->named[0];
+    for (size_t i = 0; i < group->count && i < NAMED_MAX; i++) {
+        const struct pj_detail *detail = group->named[i];
+        pj_buffer_puts(buffer, i == 0 ? "" : ", ");
+        pj_text_escape(buffer, detail->module, strlen(detail->module));
+        pj_buffer_printf(buffer, " %s", detail->target);
+    }
+    if (group->count > NAMED_MAX)
+        pj_buffer_printf(buffer, " and %zu more", group->count - NAMED_MAX);
+    if (first->verdict)
+        pj_buffer_printf(buffer, ": %s", first->verdict);
+    if (first->reason) {
+        pj_buffer_puts(buffer, ": ");
+        pj_text_escape(buffer, first->reason, strlen(first->reason));
+    }
+    pj_buffer_putc(buffer, '\n');
+    size_t size;
+    const char *log = log_begin(first, &size);
+    put_log(log, size, buffer);
+    /* What its reason does not say: that a run need not fail for it. */
+    bool may_be_left_out = group->required && first->may_be_left_out;
+    if (may_be_left_out)
+        pj_buffer_puts(buffer, "    to let the run succeed without it, give the module `required: false`\n");
+    return size > 0 || may_be_left_out;
+}
+
+int pj_details_put(const struct pj_detail *details, size_t count, bool verbose, struct pj_buffer *buffer,
+                   struct pj_error **err)
+{
+    __attribute__((cleanup(free_groups))) struct groups groups = {0};
+    for (size_t i = 0; i < count; i++) {
+        if (!add_detail(&groups, &details[i]))
+            return pj_error_no_memory(err);
+    }
+    size_t hidden = 0;
+    bool apart = true; /* a blank line before the first, and around what takes several lines */
+    for (size_t i = 0; i < groups.count; i++) {
+        if (!verbose && i >= DETAILS_MAX) {
+            hidden += groups.items[i].count;
+            continue;
+        }
+        PJ_CLEANUP_BUFFER struct pj_buffer text = {0};
+        bool long_one = put_group(&groups.items[i], &text);
+        buffer->failed |= text.failed;
+        pj_buffer_puts(buffer, apart || long_one ? "\n" : "");
+        pj_buffer_append(buffer, pj_buffer_text(&text), text.size);
+        apart = long_one;
+    }
+    if (hidden > 0)
+        pj_buffer_printf(buffer, "\n... the reasons of %zu more (-v shows all)\n", hidden);
+    return 0;
 }
 
 static bool has_detail(const struct pj_report *report, const struct pj_report_job *job, bool verbose)
@@ -89,95 +173,41 @@ static bool has_detail(const struct pj_report *report, const struct pj_report_jo
     return told && (job->reason || job->log);
 }
 
-static bool same_text(const char *a, const char *b)
-{
-    return a == b || (a && b && strcmp(a, b) == 0);
-}
-
-static bool add_detail(struct details *details, const struct pj_report_job *job)
-{
-    struct detail *detail = NULL;
-    for (size_t back = 1; back <= details->count && back <= LOOK_BACK_MAX && !detail; back++) {
-        struct detail *other = &details->items[details->count - back];
-        const struct pj_report_job *first = other->named[0];
-        if (first->verdict == job->verdict && same_text(first->reason, job->reason) &&
-            same_text(first->log, job->log))
-            detail = other;
-    }
-    if (!detail) {
-        detail = PJ_ARRAY_PUSH(details);
-        if (!detail)
-            return false;
-        *detail = (struct detail){.count = 0};
-    }
-    if (detail->count < NAMED_MAX)
-        detail->named[detail->count] = job;
-    detail->count++;
-    detail->required |= job->required;
-    return true;
-}
-
-/* What its reason does not say: that a run need not fail for it. */
-static bool may_be_left_out(const struct detail *detail)
-{
-    enum pj_verdict verdict = detail->named[0]->verdict;
-    return detail->required && (verdict == PJ_VERDICT_CRASHED || verdict == PJ_VERDICT_TIMED_OUT ||
-                                verdict == PJ_VERDICT_OUT_OF_MEMORY);
-}
-
-/* "x sm_80, x sm_90: rejected: …", with the log below it. Returns whether more than that line was needed. */
-static bool put_detail(const struct detail *detail, struct pj_buffer *buffer)
-{
-    const struct pj_report_job *first = detail->named[0];
-    for (size_t i = 0; i < detail->count && i < NAMED_MAX; i++) {
-        const struct pj_report_job *job = detail->named[i];
-        pj_buffer_puts(buffer, i == 0 ? "" : ", ");
-        pj_text_escape(buffer, job->module, strlen(job->module));
-        pj_buffer_printf(buffer, " %s", job->target);
-    }
-    if (detail->count > NAMED_MAX)
-        pj_buffer_printf(buffer, " and %zu more", detail->count - NAMED_MAX);
-    if (first->verdict != PJ_VERDICT_NONE)
-        pj_buffer_printf(buffer, ": %s", pj_verdict_name(first->verdict));
-    if (first->reason) {
-        pj_buffer_puts(buffer, ": ");
-        pj_text_escape(buffer, first->reason, strlen(first->reason));
-    }
-    pj_buffer_putc(buffer, '\n');
-    size_t size;
-    const char *log = log_begin(first, &size);
-    put_log(log, size, buffer);
-    if (may_be_left_out(detail))
-        pj_buffer_puts(buffer, "    to let the run succeed without it, give the module `required: false`\n");
-    return size > 0 || may_be_left_out(detail);
-}
-
 int pj_report_details(const struct pj_report *report, const void *const *rows, size_t row_count, bool verbose,
                       struct pj_buffer *buffer, struct pj_error **err)
 {
-    __attribute__((cleanup(free_details))) struct details details = {0};
+    PJ_CLEANUP_FREE struct pj_detail *details = calloc(row_count + 1, sizeof *details);
+    size_t count = 0;
+    if (!details)
+        return pj_error_no_memory(err);
     for (size_t i = 0; i < row_count; i++) {
         const struct pj_report_job *job = rows[i];
-        if (has_detail(report, job, verbose) && !add_detail(&details, job))
-            return pj_error_no_memory(err);
-    }
-    size_t hidden = 0;
-    bool apart = true; /* a blank line before the first, and around what takes several lines */
-    for (size_t i = 0; i < details.count; i++) {
-        if (!verbose && i >= DETAILS_MAX) {
-            hidden += details.items[i].count;
+        enum pj_verdict verdict = job->verdict;
+        if (!has_detail(report, job, verbose))
             continue;
-        }
-        PJ_CLEANUP_BUFFER struct pj_buffer text = {0};
-        bool long_one = put_detail(&details.items[i], &text);
-        buffer->failed |= text.failed;
-        pj_buffer_puts(buffer, apart || long_one ? "\n" : "");
-        pj_buffer_append(buffer, pj_buffer_text(&text), text.size);
-        apart = long_one;
+        details[count++] = (struct pj_detail){
+            .module = job->module,
+            .target = job->target,
+            .verdict = verdict == PJ_VERDICT_NONE ? NULL : pj_verdict_name(verdict),
+            .reason = job->reason,
+            .log = job->log,
+            .required = job->required,
+            .may_be_left_out = verdict == PJ_VERDICT_CRASHED || verdict == PJ_VERDICT_TIMED_OUT ||
+                               verdict == PJ_VERDICT_OUT_OF_MEMORY,
+        };
     }
-    if (hidden > 0)
-        pj_buffer_printf(buffer, "\n... the reasons of %zu more (-v shows all)\n", hidden);
-    return 0;
+    return pj_details_put(details, count, verbose, buffer, err);
+}
+
+void pj_notes_put(const char *const *notes, size_t count, size_t start, struct pj_buffer *buffer)
+{
+    if (count > 0 && buffer->size > start)
+        pj_buffer_putc(buffer, '\n');
+    for (size_t i = 0; i < count; i++) {
+        pj_buffer_puts(buffer, "note: ");
+        pj_text_escape(buffer, notes[i], strlen(notes[i]));
+        pj_buffer_putc(buffer, '\n');
+    }
 }
 
 void pj_report_entries(const void *const *rows, size_t row_count, struct pj_buffer *buffer)

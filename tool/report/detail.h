@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is said below the table: the jobs in trouble with their reasons and logs. Internal. */
+/* What is said below a table: who is in trouble, with reasons and logs, and notes. Internal. */
 #ifndef PREJIT_REPORT_DETAIL_H
 #define PREJIT_REPORT_DETAIL_H
 
@@ -9,6 +9,24 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "report/model.h"
+
+/** Why one of the table's lines is as it is. */
+struct pj_detail {
+    const char *module, *target;
+    const char *verdict;  /* NULL = none is shown */
+    const char *reason;   /* NULL = there is none */
+    const char *log;      /* of a compiler; NULL = none */
+    bool required;        /* the run fails for it */
+    bool may_be_left_out; /* say how the run can succeed without it, where it is required */
+};
+
+/** Appends them: those with one verdict, reason and log share a line, in the order of their first. Without
+ * `verbose` the first reasons alone. */
+int pj_details_put(const struct pj_detail *details, size_t count, bool verbose, struct pj_buffer *buffer,
+                   struct pj_error **err);
+
+/** Appends one line a note, with a blank line before them where `buffer` holds more than `start` bytes. */
+void pj_notes_put(const char *const *notes, size_t count, size_t start, struct pj_buffer *buffer);
 
 /** Appends why each of `rows`, the struct pj_report_job of the table's lines, is as it is: jobs with one
  * verdict, reason and log share a line, in the order of their first. `verbose`: all, also those that are

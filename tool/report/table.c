@@ -233,17 +233,6 @@ static void put_environment(const struct pj_report *report, size_t start, struct
     }
 }
 
-static void put_notes(const struct pj_report *report, size_t start, struct pj_buffer *buffer)
-{
-    if (report->note_count > 0 && buffer->size > start)
-        pj_buffer_putc(buffer, '\n');
-    for (size_t i = 0; i < report->note_count; i++) {
-        pj_buffer_puts(buffer, "note: ");
-        pj_text_escape(buffer, report->notes[i], strlen(report->notes[i]));
-        pj_buffer_putc(buffer, '\n');
-    }
-}
-
 int pj_render_table(const struct pj_report *report, bool verbose, struct pj_buffer *buffer,
                     struct pj_error **err)
 {
@@ -267,6 +256,6 @@ int pj_render_table(const struct pj_report *report, bool verbose, struct pj_buff
         return result;
     if (!report->nothing_to_do || verbose)
         put_environment(report, start, buffer);
-    put_notes(report, start, buffer);
+    pj_notes_put(report->notes, report->note_count, start, buffer);
     return pj_buffer_check(buffer, err);
 }
