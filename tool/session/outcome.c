@@ -87,6 +87,7 @@ static int check_one(int cache_fd, struct pj_outcome_entry *entry, enum pj_entry
     PJ_CLEANUP_FREE char *message = NULL;
     struct stat status;
     int r = pj_entry_check(cache_fd, entry->hash, pj_check_payload, ret_state, stamp, &message, err);
+    entry->file_bytes = 0;
     if (r == 0 && *ret_state == PJ_ENTRY_SOUND &&
         fstatat(cache_fd, pj_entry_path(entry->hash, path), &status, AT_SYMLINK_NOFOLLOW) == 0) {
         entry->file_bytes = (uint64_t)status.st_size;
@@ -189,6 +190,22 @@ int pj_outcome_check_thresholds(struct pj_session *session, struct pj_outcome *o
     return 0;
 }
 
+/* Of a link's entries some may be there: then it says how many are not. *ret_reason is NULL where memory is
+ * out. */
+static bool explain_part(struct pj_session *session, const struct pj_outcome *outcome,
+                         const char **ret_reason)
+{
+    size_t there = 0;
+    for (size_t i = 0; i < outcome->entry_count; i++)
+        there += outcome->entries[i].file_bytes > 0;
+    if (there == 0 || there == outcome->entry_count || strcmp(outcome->reason_code, "entry-absent") != 0)
+        return false;
+    *ret_reason = pj_arena_printf(&session->arena, "%zu of its %zu entries %s not in the cache",
+                                  outcome->entry_count - there, outcome->entry_count,
+                                  outcome->entry_count - there == 1 ? "is" : "are");
+    return true;
+}
+
 int pj_outcome_judge(struct pj_session *session, size_t job, struct pj_error **err)
 {
     struct pj_outcome *outcome = &session->outcomes[job];
@@ -203,8 +220,10 @@ int pj_outcome_judge(struct pj_session *session, size_t job, struct pj_error **e
         bool told = outcome->reason && outcome->reason_code &&
                     strcmp(outcome->reason_code, judgement.reason_code) == 0;
         outcome->reason_code = judgement.reason_code;
-        if (!told)
+        if (!told && !explain_part(session, outcome, &outcome->reason))
             outcome->reason = reason_text(judgement.reason_code);
+        if (!outcome->reason)
+            return pj_error_no_memory(err);
     } else { /* what one of several processes met is no reason any more; what the plan remarked stays */
         outcome->reason_code = session->plan ? session->plan->jobs[job].reason_code : NULL;
         outcome->reason = session->plan ? session->plan->jobs[job].reason : NULL;
