@@ -277,9 +277,10 @@ static void objects(void)
 static void archives(void)
 {
     struct fake_buffer fatbin = fatbin_of(CALLEE), object = object_of(&fatbin, "__nv_relfatbin");
-    struct fake_buffer table = {0}, archive = {0}, caller = {0};
+    struct fake_buffer host = object_of(&fatbin, ".rodata"), table = {0}, archive = {0}, caller = {0};
     fake_buffer_add_text(&table, "symbols");
     add_member(&archive, "/", &table);
+    add_member(&archive, "host.o/", &host); /* passed over */
     add_member(&archive, "b.o/", &object);
     fake_buffer_add(&caller, CALLER, sizeof CALLER);
     struct check_link_request request = request_of(CU_JIT_INPUT_PTX, &caller, "k");

@@ -62,10 +62,11 @@ CUresult fake_link_add_fatbin(struct fake_link *link, const unsigned char *bytes
     return add_containers(link, bytes, length, name);
 }
 
-CUresult fake_link_add_object(struct fake_link *link, const unsigned char *bytes, size_t length,
-                              const char *name)
+/* `none` is the answer where there is no section of device code. */
+static CUresult add_sections(struct fake_link *link, const unsigned char *bytes, size_t length, CUresult none,
+                             const char *name)
 {
-    CUresult result = CUDA_ERROR_INVALID_IMAGE;
+    CUresult result = none;
     const unsigned char *section;
     size_t section_bytes;
     for (unsigned index = 0; fake_fatbin_object_section(bytes, length, &index, &section, &section_bytes);) {
@@ -76,6 +77,12 @@ CUresult fake_link_add_object(struct fake_link *link, const unsigned char *bytes
     return result;
 }
 
+CUresult fake_link_add_object(struct fake_link *link, const unsigned char *bytes, size_t length,
+                              const char *name)
+{
+    return add_sections(link, bytes, length, CUDA_ERROR_INVALID_IMAGE, name);
+}
+
 /* All members, whether somebody needs them or not; its names are judged at once [48]. */
 CUresult fake_link_add_library(struct fake_link *link, const unsigned char *bytes, size_t length)
 {
@@ -84,7 +91,7 @@ CUresult fake_link_add_library(struct fake_link *link, const unsigned char *byte
     const unsigned char *member;
     char name[64];
     for (size_t at = 0; fake_fatbin_member(bytes, length, &at, name, &member, &member_bytes);) {
-        result = fake_link_add_object(link, member, member_bytes, name);
+        result = add_sections(link, member, member_bytes, CUDA_SUCCESS, name);
         if (result != CUDA_SUCCESS)
             return result;
     }

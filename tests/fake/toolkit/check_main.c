@@ -16,7 +16,9 @@
 
 enum { TEST_SECONDS = 60, SKIPPED = 77 };
 
-static const char *const files[] = {"libnvrtc.so.13", "old/libnvrtc.so.11.2", "broken/libnvrtc.so.13"};
+static const char *const files[] = {"libnvrtc.so.13",        "libnvJitLink.so.13",
+                                    "old/libnvrtc.so.11.2",  "old/libnvJitLink.so.12",
+                                    "broken/libnvrtc.so.13", "broken/libnvJitLink.so.13"};
 static bool is_real;
 
 bool check_is_real(void)
