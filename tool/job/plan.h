@@ -137,8 +137,8 @@ int pj_plan_read(const struct pj_manifest *manifest, const struct pj_plan_select
 int pj_plan_expand(struct pj_plan *plan, const struct pj_plan_selection *selection,
                    const struct pj_plan_machine *machine, struct pj_error **err);
 
-/** Judges the module that job->module names by itself, whatever the target: its files, its pin, its kernels as far as they
- * are known. The fate stays OPEN where nothing is wrong. */
+/** Judges the module that job->module names by itself, whatever the target: its files, its pin, its kernels
+ * as far as they are known. The fate stays OPEN where nothing is wrong. */
 int pj_plan_judge_module(struct pj_plan *plan, struct pj_job *job, struct pj_error **err);
 
 /** How many files a module names: its own, or a link's inputs, and headers in memory. */

@@ -42,9 +42,10 @@ int pj_build_open(struct pj_build *build, enum pj_wire_library library, struct p
     bool nvrtc = library == PJ_LIBRARY_NVRTC;
     const char *home = getenv("CUDA_HOME"), **paths = NULL;
     size_t count = 0;
-    int r = pj_toolkit_candidates(&build->root, nvrtc ? PJ_TOOLKIT_NVRTC : PJ_TOOLKIT_NVJITLINK,
-                                  nvrtc ? options->nvrtc : options->nvjitlink,
-                                  home && *home ? home : getenv("CUDA_PATH"), &build->arena, &paths, &count, err);
+    int r =
+        pj_toolkit_candidates(&build->root, nvrtc ? PJ_TOOLKIT_NVRTC : PJ_TOOLKIT_NVJITLINK,
+                              nvrtc ? options->nvrtc : options->nvjitlink,
+                              home && *home ? home : getenv("CUDA_PATH"), &build->arena, &paths, &count, err);
     if (r < 0)
         return r;
     const struct pj_maker_options maker = {
@@ -56,8 +57,7 @@ int pj_build_open(struct pj_build *build, enum pj_wire_library library, struct p
         .root = build->root,
         .interrupt_fd = options->interrupt_fd,
         .timeout_ms = options->timeout_ms > 0 ? options->timeout_ms : DEFAULT_TIMEOUT_MS,
-        .deadline_ms =
-            options->deadline_ms > 0 ? build->begin_ms + options->deadline_ms : (double)INFINITY,
+        .deadline_ms = options->deadline_ms > 0 ? build->begin_ms + options->deadline_ms : (double)INFINITY,
         .workers = options->workers,
         .observer = &options->observer,
         .phase = "build",
@@ -119,9 +119,8 @@ static int render(const struct pj_build *build, char **ret_text, char **ret_answ
 {
     PJ_CLEANUP_BUFFER struct pj_buffer text = {0};
     PJ_CLEANUP_BUFFER struct pj_buffer answer = {0};
-    int r = build->options->json
-                ? pj_build_render_json(&build->report, &text, err)
-                : pj_build_render_table(&build->report, build->options->verbose, &text, err);
+    int r = build->options->json ? pj_build_render_json(&build->report, &text, err)
+                                 : pj_build_render_table(&build->report, build->options->verbose, &text, err);
     if (r == 0)
         r = pj_build_render_answer(&build->report, &answer, err);
     if (r < 0)

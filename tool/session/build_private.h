@@ -11,7 +11,8 @@
 enum pj_build_route {
     PJ_ROUTE_LINK,         /* no source: nvJitLink takes the files */
     PJ_ROUTE_NVRTC,        /* NVRTC gives the cubin */
-    PJ_ROUTE_NVRTC_PTX,    /* NVRTC gives PTX, because its options name a virtual architecture; nvJitLink compiles it */
+    PJ_ROUTE_NVRTC_PTX,    /* NVRTC gives PTX, because its options name a virtual architecture; nvJitLink
+                              compiles it */
     PJ_ROUTE_NVRTC_OBJECT, /* NVRTC gives a relocatable cubin; nvJitLink links it */
     PJ_ROUTE_NVRTC_LTOIR,  /* NVRTC gives LTO-IR; nvJitLink optimises and links it */
 };
@@ -46,8 +47,8 @@ struct pj_build {
 /** Units for every module and target, judged as far as the files tell. */
 int pj_build_plan(struct pj_build *build, struct pj_error **err);
 
-/** Opens the library and runs what `orders` says: see build_compile.c and build_link.c. A library that is not to be had is
- * PJ_ERROR_ENVIRONMENT. */
+/** Opens the library and runs what `orders` says: see build_compile.c and build_link.c. A library that is not
+ * to be had is PJ_ERROR_ENVIRONMENT. */
 int pj_build_open(struct pj_build *build, enum pj_wire_library library, struct pj_maker **ret_maker,
                   struct pj_error **err);
 
@@ -78,7 +79,7 @@ int pj_build_write(struct pj_build *build, struct pj_error **err);
 int pj_build_write_index(struct pj_build *build, struct pj_error **err);
 
 /** Adds the arguments that an order was made with to the unit's. */
-int pj_build_note_arguments(struct pj_build *build, struct pj_build_work *work, const struct pj_making *making,
-                            struct pj_error **err);
+int pj_build_note_arguments(struct pj_build *build, struct pj_build_work *work,
+                            const struct pj_making *making, struct pj_error **err);
 
 #endif

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From modules and targets to units. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "arch/nvrtc_options.h"
+#include "session/build_private.h"
+
+int pj_build_settle(struct pj_build_work *work, enum pj_build_verdict verdict, const char *code,
+                    const char *reason, struct pj_error **err)
+{
+    work->unit->verdict = verdict;
+    work->unit->reason_code = code;
+    work->unit->reason = reason;
+    return reason ? 0 : pj_error_no_memory(err);
+}
+
+static enum pj_build_route route_of(const struct pj_module *module)
+{
+    struct pj_nvrtc_options options;
+    if (module->kind != PJ_MODULE_SOURCE)
+        return PJ_ROUTE_LINK;
+    pj_nvrtc_options_read(module->nvrtc, module->nvrtc_count, &options);
+    if (options.lto)
+        return PJ_ROUTE_NVRTC_LTOIR;
+    if (options.has_architecture && !options.real)
+        return PJ_ROUTE_NVRTC_PTX;
+    return options.relocatable ? PJ_ROUTE_NVRTC_OBJECT : PJ_ROUTE_NVRTC;
+}
+
+static const char *compiler_of(enum pj_build_route route)
+{
+    return route == PJ_ROUTE_LINK ? "nvjitlink" : route == PJ_ROUTE_NVRTC ? "nvrtc" : "nvrtc, nvjitlink";
+}
+
+static const char *input_kind(const struct pj_plan_image *image, size_t index)
+{
+    if (image->form == PJ_FORM_SOURCE)
+        return index == 0 ? "source" : "header";
+    return image->form == PJ_FORM_PTX ? "ptx" : pj_input_kind_name(image->contents.kind);
+}
+
+static int fill_inputs(struct pj_build *build, struct pj_build_work *work, struct pj_error **err)
+{
+    const struct pj_plan_image *const *images = build->plan->module_images[work->module];
+    size_t count = pj_plan_file_count(&build->manifest->modules[work->module]);
+    struct pj_build_file *inputs = pj_arena_calloc(&build->arena, count, sizeof *inputs);
+    if (!inputs)
+        return pj_error_no_memory(err);
+    for (size_t i = 0; i < count; i++)
+        inputs[i] = (struct pj_build_file){.path = images[i]->path,
+                                           .kind = input_kind(images[i], i),
+                                           .bytes = images[i]->size_bytes,
+                                           .sha256 = images[i]->sha256};
+    work->unit->inputs = inputs;
+    work->unit->input_count = count;
+    return 0;
+}
+
+static bool is_ptx(const struct pj_plan_image *image)
+{
+    return image->form == PJ_FORM_PTX ||
+           (image->form == PJ_FORM_INPUT && image->contents.kind == PJ_INPUT_PTX);
+}
+
+/* A compiler is given the PTX's own letter where the number matches: sm_90a code has no cubin for plain
+ * sm_90. */
+static void take_letter(const struct pj_build *build, struct pj_build_work *work)
+{
+    const struct pj_plan_image *const *images = build->plan->module_images[work->module];
+    size_t count = pj_plan_file_count(&build->manifest->modules[work->module]);
+    for (size_t i = 0; i < count && !work->arch.letter; i++) {
+        if (is_ptx(images[i]) && images[i]->ptx.target.number == work->arch.number)
+            work->arch.letter = images[i]->ptx.target.letter;
+    }
+}
+
+static int incompatible(struct pj_build_work *work, const char *code, const char *reason,
+                        struct pj_error **err)
+{
+    work->left_out = !work->explicit_target;
+    return pj_build_settle(work, PJ_BUILD_INCOMPATIBLE, code, reason, err);
+}
+
+/* Can the PTX be compiled for exactly this output? */
+static int judge_ptx(struct pj_build *build, struct pj_build_work *work, struct pj_error **err)
+{
+    const struct pj_plan_image *const *images = build->plan->module_images[work->module];
+    size_t count = pj_plan_file_count(&build->manifest->modules[work->module]);
+    char target[PJ_ARCH_TEXT], wanted[PJ_ARCH_TEXT];
+    for (size_t i = 0; i < count; i++) {
+        if (!is_ptx(images[i]) || pj_arch_ptx_compiles_for(images[i]->ptx.target, work->arch))
+            continue;
+        return incompatible(
+            work, "newer-than-gpu",
+            pj_arena_printf(&build->arena,
+                            "%s is PTX with .target %s, which does not compile for %s: it runs %s",
+                            images[i]->path, pj_arch_text(images[i]->ptx.target, target),
+                            pj_arch_text(work->arch, wanted), pj_arch_runs_where(images[i]->ptx.target)),
+            err);
+    }
+    return 0;
+}
+
+/* Options that name a real architecture give a cubin for it alone. */
+static int judge_source(struct pj_build *build, struct pj_build_work *work, struct pj_error **err)
+{
+    const struct pj_module *module = &build->manifest->modules[work->module];
+    struct pj_nvrtc_options options;
+    char given[PJ_ARCH_TEXT], wanted[PJ_ARCH_TEXT];
+    pj_nvrtc_options_read(module->nvrtc, module->nvrtc_count, &options);
+    if (options.optix || options.syntax_only)
+        return pj_build_settle(
+            work, PJ_BUILD_REJECTED, "no-code",
+            "with these NVRTC options there is no code for a GPU: leave the module out, or the option", err);
+    if (!options.real)
+        return 0;
+    if (options.architecture.number == work->arch.number) {
+        work->arch = options.architecture;
+        return 0;
+    }
+    return incompatible(
+        work, "other-architecture",
+        pj_arena_printf(&build->arena,
+                        "its NVRTC options name %s, so there is no cubin for %s: leave the option out, and "
+                        "each target gets its own",
+                        pj_arch_text(options.architecture, given), pj_arch_text(work->arch, wanted)),
+        err);
+}
+
+static int judge(struct pj_build *build, struct pj_build_work *work, struct pj_error **err)
+{
+    struct pj_job job = {.module = work->module};
+    int r = pj_plan_judge_module(build->plan, &job, err);
+    if (r == 0 && job.fate != PJ_JOB_OPEN)
+        r = pj_build_settle(work, PJ_BUILD_REJECTED, job.reason_code, job.reason, err);
+    if (r < 0 || work->unit->verdict != PJ_BUILD_NOT_TRIED)
+        return r;
+    return work->route == PJ_ROUTE_LINK ? judge_ptx(build, work, err) : judge_source(build, work, err);
+}
+
+static bool is_there(const struct pj_build *build, size_t module, struct pj_arch arch)
+{
+    for (size_t i = build->count; i > 0 && build->works[i - 1].module == module; i--) {
+        if (pj_arch_compare(build->works[i - 1].arch, arch) == 0)
+            return true;
+    }
+    return false;
+}
+
+static int add_unit(struct pj_build *build, size_t module, struct pj_arch arch, bool explicit_target,
+                    struct pj_error **err)
+{
+    const struct pj_module *of = &build->manifest->modules[module];
+    struct pj_build_work work = {.module = module, .arch = arch, .explicit_target = explicit_target};
+    char text[PJ_ARCH_TEXT];
+    work.route = route_of(of);
+    take_letter(build, &work);
+    if (is_there(build, module, work.arch)) /* named twice, or by a range as well */
+        return 0;
+    work.unit = pj_arena_calloc(&build->arena, 1, sizeof *work.unit);
+    if (!work.unit || !pj_array_reserve((void **)&build->works, build->count, &build->capacity, sizeof work))
+        return pj_error_no_memory(err);
+    int r = judge(build, &work, err);
+    if (r < 0)
+        return r;
+    work.unit->module = of->name;
+    work.unit->target = pj_arena_strdup(&build->arena, pj_arch_text(work.arch, text));
+    work.unit->compiler = compiler_of(work.route);
+    work.unit->required = of->required;
+    build->works[build->count++] = work;
+    return work.unit->target ? fill_inputs(build, &work, err) : pj_error_no_memory(err);
+}
+
+static int refuse_native(const struct pj_build *build, size_t module, struct pj_error **err)
+{
+    const char *name = strcmp(build->manifest->name, "-") == 0 ? "<stdin>" : build->manifest->name;
+    return pj_error_set(
+        err, PJ_ERROR_USAGE,
+        "%s: module '%s' has the target native, and build asks no GPU what that is: name the targets, for "
+        "example -t sm_80 -t sm_90, or in the manifest targets: [sm_80, sm_90]",
+        name, build->manifest->modules[module].name);
+}
+
+static int expand_spec(struct pj_build *build, size_t module, const struct pj_target_spec *spec,
+                       struct pj_error **err)
+{
+    if (spec->form == PJ_TARGET_NATIVE)
+        return refuse_native(build, module, err);
+    if (spec->form == PJ_TARGET_ONE)
+        return add_unit(build, module, spec->first, true, err);
+    size_t count;
+    const uint16_t *all = pj_arch_all(&count);
+    int r = 0;
+    for (size_t i = 0; i < count && r == 0; i++) {
+        if (pj_target_contains(spec, all[i]))
+            r = add_unit(build, module, (struct pj_arch){.number = all[i]}, false, err);
+    }
+    return r;
+}
+
+/* A module of which everything is left out would be built for nobody, and nobody would hear of it. */
+static void keep_one(struct pj_build *build, size_t first)
+{
+    for (size_t i = first; i < build->count; i++) {
+        if (!build->works[i].left_out)
+            return;
+    }
+    if (build->count > first)
+        build->works[build->count - 1].left_out = false;
+}
+
+/* Two names that make one path, or a path outside of the folder, cannot both, or at all, be written. */
+static int check_name(const struct pj_build *build, size_t module, struct pj_error **err)
+{
+    const char *name = build->manifest->modules[module].name;
+    for (const char *part = name;; part++) {
+        size_t length = strcspn(part, "/");
+        bool dots = length <= 2 && strncmp(part, "..", length) == 0; /* "", "." and ".." */
+        if (dots)
+            return pj_error_set(
+                err, PJ_ERROR_MANIFEST,
+                "module '%s': build makes the name of a file from its name, and that would lie elsewhere: "
+                "rename it, without empty parts, `.` and `..` between slashes",
+                name);
+        part += length;
+        if (*part == '\0')
+            return 0;
+    }
+}
+
+int pj_build_plan(struct pj_build *build, struct pj_error **err)
+{
+    bool selected = build->selection.target_count > 0;
+    int r = 0;
+    for (size_t i = 0; i < build->manifest->module_count && r == 0; i++) {
+        const struct pj_module *module = &build->manifest->modules[i];
+        const struct pj_target_spec *targets = selected ? build->selection.targets : module->targets;
+        size_t count = selected ? build->selection.target_count : module->target_count;
+        size_t first = build->count;
+        if (!build->plan->module_images[i])
+            continue;
+        r = check_name(build, i, err);
+        for (size_t k = 0; k < count && r == 0; k++)
+            r = expand_spec(build, i, &targets[k], err);
+        keep_one(build, first);
+    }
+    return r;
+}

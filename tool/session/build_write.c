@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Cubins, PTX and the index as files. */
+#include <fcntl.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "session/build_private.h"
+
+/* Makes the folders in front of the last slash of `path`. */
+static int make_folders(const char *out_dir, const char *path, struct pj_error **err)
+{
+    const char *slash = strrchr(path, '/');
+    if (!slash)
+        return 0;
+    PJ_CLEANUP_FREE char *relative = strndup(path, (size_t)(slash - path));
+    PJ_CLEANUP_FREE char *folder = relative ? pj_path_join(out_dir, relative) : NULL;
+    return folder ? pj_directory_create(folder, 0777, err) : pj_error_no_memory(err);
+}
+
+static int write_file(const char *out_dir, const char *path, const struct pj_buffer *bytes,
+                      struct pj_error **err)
+{
+    PJ_CLEANUP_FREE char *full = pj_path_join(out_dir, path);
+    if (!full)
+        return pj_error_no_memory(err);
+    int r = make_folders(out_dir, path, err);
+    return r == 0 ? pj_file_replace(AT_FDCWD, full, pj_buffer_text(bytes), bytes->size, 0644, err) : r;
+}
+
+static int write_unit(struct pj_build *build, struct pj_build_work *work, struct pj_error **err)
+{
+    struct pj_build_unit *unit = work->unit;
+    const char *out_dir = build->options->out_dir;
+    if (unit->has_ptx)
+        unit->ptx.path = pj_arena_printf(&build->arena, "%s.%s.ptx", unit->module, unit->target);
+    unit->cubin.path = pj_arena_printf(&build->arena, "%s.%s.cubin", unit->module, unit->target);
+    if (!unit->cubin.path || (unit->has_ptx && !unit->ptx.path))
+        return pj_error_no_memory(err);
+    if (build->options->check)
+        return 0;
+    int r = write_file(out_dir, unit->cubin.path, &work->cubin, err);
+    if (r == 0 && unit->has_ptx)
+        r = write_file(out_dir, unit->ptx.path, pj_making_result(&work->compile, PJ_OUTPUT_PTX), err);
+    return r;
+}
+
+int pj_build_write(struct pj_build *build, struct pj_error **err)
+{
+    int r = build->options->check ? 0 : pj_directory_create(build->options->out_dir, 0777, err);
+    for (size_t i = 0; i < build->count && r == 0; i++) {
+        struct pj_build_work *work = &build->works[i];
+        if (work->unit->verdict == PJ_BUILD_BUILT)
+            r = write_unit(build, work, err);
+        else
+            work->unit->has_ptx = false; /* not written: the unit as a whole failed */
+    }
+    return r < 0 ? pj_error_wrap(err, r, "writing to %s", build->options->out_dir) : 0;
+}
+
+int pj_build_write_index(struct pj_build *build, struct pj_error **err)
+{
+    PJ_CLEANUP_BUFFER struct pj_buffer text = {0};
+    int r = pj_build_render_json(&build->report, &text, err);
+    if (r == 0)
+        r = write_file(build->options->out_dir, "index.json", &text, err);
+    return r < 0 ? pj_error_wrap(err, r, "writing to %s", build->options->out_dir) : 0;
+}
