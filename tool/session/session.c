@@ -109,6 +109,8 @@ int pj_session_open(const struct pj_options *options, const char *command, struc
     if (r == 0)
         r = pj_identity_now(session, err);
     if (r == 0)
+        r = pj_prepare_search(session, err);
+    if (r == 0)
         r = pj_session_reload_receipt(session, err);
     if (r < 0)
         return r;
