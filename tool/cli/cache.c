@@ -13,12 +13,9 @@
 static int list(const struct pj_command *command, const struct pj_cli_options *options)
 {
     PJ_CLEANUP_FREE char *text = NULL;
-    PJ_CLEANUP_BUFFER struct pj_buffer help = {0};
     struct pj_error *error = NULL;
-    if (options->help) {
-        pj_cli_options_help(command, &help);
-        return pj_cli_show(pj_buffer_text(&help), help.size);
-    }
+    if (options->help)
+        return pj_cli_show_help(command);
     if (pj_cli_become_user(options, &error) < 0)
         return pj_cli_refuse(command, options->format == PJ_CLI_JSON, error);
     if (pj_cache_ls(options->run.cache, options->format == PJ_CLI_JSON, &text, &error) < 0)

@@ -51,14 +51,7 @@ static int run(const struct pj_command *command, int count, char **arguments)
     struct pj_error *error = NULL;
     if (pj_cli_options_parse(command, count, arguments, &options, &error) < 0)
         return pj_cli_refuse(command, pj_cli_asks_for_json(count, arguments), error);
-    int status;
-    if (options.help) {
-        PJ_CLEANUP_BUFFER struct pj_buffer help = {0};
-        pj_cli_options_help(command, &help);
-        status = pj_cli_show(pj_buffer_text(&help), help.size);
-    } else {
-        status = examine(command, &options);
-    }
+    int status = options.help ? pj_cli_show_help(command) : examine(command, &options);
     pj_cli_options_free(&options);
     return status;
 }

@@ -17,8 +17,9 @@ enum command_bit {
     PLAN = 4,
     CACHE = 8,
     DOCTOR = 16,
+    BUILD = 32,
     RUNS = WARM | VERIFY | PLAN,
-    ALL = RUNS | CACHE | DOCTOR
+    ALL = RUNS | CACHE | DOCTOR | BUILD
 };
 
 struct option_info {
@@ -54,6 +55,29 @@ static int apply_nvrtc(struct pj_cli_options *options, const char *value, struct
     if (value[0] == '\0')
         return pj_error_set(err, PJ_ERROR_USAGE, "--nvrtc: the path is empty");
     options->run.nvrtc = value;
+    return 0;
+}
+
+static int apply_nvjitlink(struct pj_cli_options *options, const char *value, struct pj_error **err)
+{
+    if (value[0] == '\0')
+        return pj_error_set(err, PJ_ERROR_USAGE, "--nvjitlink: the path is empty");
+    options->nvjitlink = value;
+    return 0;
+}
+
+static int apply_out_dir(struct pj_cli_options *options, const char *value, struct pj_error **err)
+{
+    if (value[0] == '\0')
+        return pj_error_set(err, PJ_ERROR_USAGE, "--out-dir: the path is empty");
+    options->out_dir = value;
+    return 0;
+}
+
+static int apply_check(struct pj_cli_options *options, const char *value, struct pj_error **err)
+{
+    (void)value, (void)err;
+    options->check = true;
     return 0;
 }
 
@@ -205,15 +229,24 @@ static const struct option_info option_table[] = {
      apply_cache},
     {"cache", 0, "DIR", CACHE, "the compute cache (else the driver's own rule)", apply_cache},
     {"driver", 0, "PATH", RUNS | DOCTOR, "another libcuda.so.1 (or PREJIT_DRIVER)", apply_driver},
-    {"nvrtc", 0, "PATH", RUNS, "another libnvrtc, or a folder with one (else by CUDA_HOME or the loader)",
-     apply_nvrtc},
+    {"out-dir", 0, "DIR", BUILD, "the folder for cubins, PTX and index.json; made where it is missing",
+     apply_out_dir},
+    {"check", 0, NULL, BUILD, "compile everything, write nothing", apply_check},
+    {"nvrtc", 0, "PATH", RUNS | BUILD,
+     "another libnvrtc, or a folder with one (else by CUDA_HOME or the loader)", apply_nvrtc},
+    {"nvjitlink", 0, "PATH", BUILD,
+     "another libnvJitLink, or a folder with one (else by CUDA_HOME or the loader)", apply_nvjitlink},
     {"target", 't', "ARCH", RUNS,
      "native, sm_90, sm_80..sm_90, hopper, all: instead of the manifest's; repeatable", apply_target},
-    {"module", 'm', "NAME", RUNS, "only this module; repeatable", apply_module},
+    {"target", 't', "ARCH", BUILD, "sm_90a, sm_80..sm_90, hopper, all: instead of the manifest's; repeatable",
+     apply_target},
+    {"module", 'm', "NAME", RUNS | BUILD, "only this module; repeatable", apply_module},
     {"format", 0, "FORMAT", ALL, "table (default) or json", apply_format},
-    {"jobs", 'j', "N", WARM, "compile workers (default: by cores, memory and modules)", apply_workers},
-    {"timeout", 0, "SECONDS", WARM, "give up on one module after this long (default 3600)", apply_timeout},
-    {"deadline", 0, "SECONDS", WARM | VERIFY, "end the run after this long; what is done stays done",
+    {"jobs", 'j', "N", WARM | BUILD, "compile workers (default: by cores, memory and modules)",
+     apply_workers},
+    {"timeout", 0, "SECONDS", WARM | BUILD, "give up on one module after this long (default 3600)",
+     apply_timeout},
+    {"deadline", 0, "SECONDS", WARM | VERIFY | BUILD, "end the run after this long; what is done stays done",
      apply_deadline},
     {"wait", 0, "SECONDS", WARM, "wait for another prejit on this cache (default 600; 0 leaves at once)",
      apply_wait},
@@ -229,8 +262,9 @@ static const struct option_info option_table[] = {
     {"no-driver", 0, NULL, DOCTOR, "do not start the driver to hear what it says", apply_no_driver},
     {"no-receipt", 0, NULL, WARM, "neither read nor write the receipt", apply_no_receipt},
     {"no-receipt", 0, NULL, VERIFY | PLAN, "do not read the receipt", apply_no_receipt},
-    {"quiet", 'q', NULL, RUNS | DOCTOR, "the last line only", apply_quiet},
+    {"quiet", 'q', NULL, RUNS | BUILD | DOCTOR, "the last line only", apply_quiet},
     {"verbose", 'v', NULL, RUNS, "every job, with entries and witnesses", apply_verbose},
+    {"verbose", 'v', NULL, BUILD, "every kernel, input, argument and warning", apply_verbose},
     {"verbose", 'v', NULL, DOCTOR, "each finding with the reason behind it", apply_verbose},
     {"help", 'h', NULL, ALL, "this text", apply_help},
 };
@@ -240,6 +274,7 @@ static unsigned command_bit(const struct pj_command *command)
     return command == &pj_command_warm     ? WARM
            : command == &pj_command_verify ? VERIFY
            : command == &pj_command_plan   ? PLAN
+           : command == &pj_command_build  ? BUILD
            : command == &pj_command_doctor ? DOCTOR
                                            : CACHE;
 }

@@ -17,6 +17,9 @@ struct pj_cli_options {
     bool quiet, verbose, help;
     const char **targets, **modules; /* what run.targets and run.modules point to */
     char *driver;                    /* absolute form of --driver or PREJIT_DRIVER */
+    const char *out_dir;             /* of build; NULL = not given */
+    const char *nvjitlink;           /* the same */
+    bool check;                      /* the same */
     const char *env_file;            /* of doctor */
     long pid;                        /* the same; 0 = none */
     bool no_driver;                  /* the same */

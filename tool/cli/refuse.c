@@ -6,9 +6,17 @@
 #include <unistd.h>
 
 #include "base/buffer.h"
+#include "cli/options.h"
 #include "cli/output.h"
 #include "report/model.h"
 #include "report/render.h"
+
+int pj_cli_show_help(const struct pj_command *command)
+{
+    PJ_CLEANUP_BUFFER struct pj_buffer text = {0};
+    pj_cli_options_help(command, &text);
+    return pj_cli_show(pj_buffer_text(&text), text.size);
+}
 
 int pj_cli_lost_report(int status)
 {

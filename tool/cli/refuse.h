@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The end of a command that did not come to its work: message, JSON where it was asked for, exit status. */
+/* The end of a command that did not come to its work: help or message, JSON where it was asked for, exit
+ * status. */
 #ifndef PREJIT_CLI_REFUSE_H
 #define PREJIT_CLI_REFUSE_H
 
@@ -8,6 +9,9 @@
 #include <prejit/prejit.h>
 
 #include "cli/command.h"
+
+/** Shows the command's help and gives the exit status. */
+int pj_cli_show_help(const struct pj_command *command);
 
 /** Complains, frees `error` and gives the exit status. With `json` a script gets an object to read also where
  * no run took place. */

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The last line of a build: what it came to. */
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/text.h"
+#include "report/build.h"
+#include "report/phrase.h"
+
+enum { NAMED_MAX = 3, NAME_BYTES = 80, REASON_BYTES = 160 };
+
+static bool failed(const struct pj_build_unit *unit)
+{
+    return unit->verdict != PJ_BUILD_BUILT && unit->verdict != PJ_BUILD_NOT_TRIED;
+}
+
+static size_t count_failed(const struct pj_build_report *report, bool required)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < report->unit_count; i++)
+        count += failed(&report->units[i]) && report->units[i].required == required;
+    return count;
+}
+
+static size_t count_built(const struct pj_build_report *report)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < report->unit_count; i++)
+        count += report->units[i].verdict == PJ_BUILD_BUILT;
+    return count;
+}
+
+/* Different targets of what was built. There are few; modules are many, and mostly in the order of targets.
+ */
+static size_t count_targets(const struct pj_build_report *report)
+{
+    enum { TARGETS_MAX = 256 };
+    const char *seen[TARGETS_MAX];
+    size_t count = 0;
+    for (size_t i = 0; i < report->unit_count; i++) {
+        const struct pj_build_unit *unit = &report->units[i];
+        size_t at = 0;
+        while (at < count && strcmp(seen[at], unit->target) != 0)
+            at++;
+        if (unit->verdict == PJ_BUILD_BUILT && at == count && count < TARGETS_MAX)
+            seen[count++] = unit->target;
+    }
+    return count;
+}
+
+/* " (…)": the reason's first line, or what became of it. */
+static void put_why(const struct pj_build_unit *unit, struct pj_buffer *buffer)
+{
+    const char *reason = unit->reason ? unit->reason : unit->reason_code;
+    if (!reason)
+        reason = pj_build_verdict_name(unit->verdict);
+    pj_buffer_puts(buffer, " (");
+    pj_phrase_cut(buffer, reason, strcspn(reason, "\n"), REASON_BYTES);
+    pj_buffer_putc(buffer, ')');
+}
+
+static bool same_text(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+static bool same_why(const struct pj_build_unit *a, const struct pj_build_unit *b)
+{
+    return a->verdict == b->verdict && same_text(a->reason, b->reason) &&
+           same_text(a->reason_code, b->reason_code);
+}
+
+/* ": a sm_80, b sm_90 (…), c sm_90 (…) and 12 more": neighbours with one reason share it. */
+static void put_failed(const struct pj_build_report *report, bool required, size_t count,
+                       struct pj_buffer *buffer)
+{
+    const struct pj_build_unit *named[NAMED_MAX];
+    size_t used = 0;
+    for (size_t i = 0; i < report->unit_count && used < NAMED_MAX; i++) {
+        if (failed(&report->units[i]) && report->units[i].required == required)
+            named[used++] = &report->units[i];
+    }
+    for (size_t i = 0; i < used; i++) {
+        pj_buffer_puts(buffer, i == 0 ? ": " : ", ");
+        pj_phrase_cut(buffer, named[i]->module, strlen(named[i]->module), NAME_BYTES);
+        pj_buffer_printf(buffer, " %s", named[i]->target);
+        if (i + 1 == used || !same_why(named[i], named[i + 1]))
+            put_why(named[i], buffer);
+    }
+    if (count > used)
+        pj_buffer_printf(buffer, " and %zu more", count - used);
+}
+
+static void put_folder(const struct pj_build_report *report, struct pj_buffer *buffer)
+{
+    pj_buffer_puts(buffer, " into ");
+    pj_text_escape(buffer, report->out_dir, strlen(report->out_dir));
+}
+
+/* "12 cubins built for 4 targets in 2.1 s into out", "12 cubins compile for 4 targets (nothing written)" */
+static void put_success(const struct pj_build_report *report, struct pj_buffer *buffer)
+{
+    char duration[PJ_DURATION_TEXT];
+    size_t built = count_built(report), targets = count_targets(report);
+    pj_phrase_count(buffer, built, "cubin ", "cubins ");
+    pj_buffer_puts(buffer, report->out_dir ? "built" : built == 1 ? "compiles" : "compile");
+    if (targets > 0) {
+        pj_buffer_puts(buffer, " for ");
+        pj_phrase_count(buffer, targets, "target", "targets");
+    }
+    if (!report->out_dir) {
+        pj_buffer_puts(buffer, " (nothing written)");
+        return;
+    }
+    if (report->seconds >= 0)
+        pj_buffer_printf(buffer, " in %s", pj_text_from_ms(report->seconds * 1e3, duration));
+    put_folder(report, buffer);
+}
+
+/* "interrupted: 5 of 12 built into out" */
+static void put_early_end(const struct pj_build_report *report, struct pj_buffer *buffer)
+{
+    pj_text_escape(buffer, report->ended_by, strlen(report->ended_by));
+    pj_buffer_printf(buffer, ": %zu of %zu %s", count_built(report), report->unit_count,
+                     report->out_dir ? "built" : "compiled");
+    if (report->out_dir)
+        put_folder(report, buffer);
+}
+
+int pj_build_render_answer(const struct pj_build_report *report, struct pj_buffer *buffer,
+                           struct pj_error **err)
+{
+    size_t required = count_failed(report, true), not_required = count_failed(report, false);
+    /* Who was interrupted dies by the signal: nobody sees the status. */
+    bool by_signal = same_text(report->ended_by, "interrupted");
+    if (report->exit_code != PJ_EXIT_OK && !by_signal)
+        pj_buffer_printf(buffer, "exit %d: ", (int)report->exit_code);
+    if (report->ended_by)
+        put_early_end(report, buffer);
+    else if (required == 0)
+        put_success(report, buffer);
+    if (required > 0) {
+        pj_buffer_printf(buffer, "%s%zu", report->ended_by ? "; " : "", required);
+        if (!report->ended_by)
+            pj_buffer_printf(buffer, " of %zu", report->unit_count);
+        pj_buffer_puts(buffer, " failed");
+        put_failed(report, true, required, buffer);
+    }
+    if (not_required > 0) {
+        pj_buffer_printf(buffer, "; %zu not required", not_required);
+        put_failed(report, false, not_required, buffer);
+    }
+    if (report->left_out > 0) {
+        pj_buffer_puts(buffer, "; ");
+        pj_phrase_count(buffer, report->left_out, "target left out", "targets left out");
+    }
+    return pj_buffer_check(buffer, err);
+}
