@@ -34,17 +34,17 @@ struct request {
 struct linked {
     int create, add[CHECK_MOST], complete;
     struct fake_buffer cubin;
-    struct fake_buffer log; /* without its NUL */
+    struct fake_buffer log, info; /* without their NUL */
 };
 
-static struct fake_buffer get_log(struct jitlink *link)
+static struct fake_buffer get_log(struct jitlink *link, const char *size_name, const char *name)
 {
     int (*get_size)(struct jitlink *, size_t *);
     int (*get_text)(struct jitlink *, char *);
     struct fake_buffer log = {0};
     size_t size = 77;
-    CHECK_SYMBOL(get_size, JITLINK, "nvJitLinkGetErrorLogSize");
-    CHECK_SYMBOL(get_text, JITLINK, "nvJitLinkGetErrorLog");
+    CHECK_SYMBOL(get_size, JITLINK, size_name);
+    CHECK_SYMBOL(get_text, JITLINK, name);
     EXPECT(get_size(link, &size) == 0);
     if (!size)
         return log;
@@ -92,7 +92,8 @@ static struct linked link_all(const struct request *request)
                             input->length ? input->length : strlen(input->bytes) + 1, input->name);
     }
     linked.complete = linked.create == 0 ? complete(link) : -1;
-    linked.log = get_log(link);
+    linked.log = get_log(link, "nvJitLinkGetErrorLogSize", "nvJitLinkGetErrorLog");
+    linked.info = get_log(link, "nvJitLinkGetInfoLogSize", "nvJitLinkGetInfoLog");
     if (linked.complete == 0)
         linked.cubin = get_cubin(link);
     EXPECT(destroy(&link) == 0);
@@ -144,6 +145,20 @@ static void unresolved(void)
     EXPECT(linked.add[0] == 0 && linked.complete == JITLINK_INTERNAL, "%d", linked.complete);
     EXPECT(strstr(text(linked.log), "error   : Undefined reference to 'twice' in 'a.ptx'\n"), "%s",
            text(linked.log));
+}
+
+static void usage(void)
+{
+    struct request request = {.options = {"-arch=sm_90", "-verbose"},
+                              .inputs = {{JITLINK_INPUT_PTX, KERNEL("k"), 0, "a.ptx"}}};
+    struct linked linked = link_all(&request);
+    EXPECT(linked.complete == 0 && !linked.log.length);
+    EXPECT(strstr(text(linked.info), "ptxas info    : Function properties for k\n"
+                                     "ptxas         .     0 bytes stack frame, 0 bytes spill stores, 0 bytes "
+                                     "spill loads\nptxas info    : Used "),
+           "%s", text(linked.info));
+    request.options[1] = NULL;
+    EXPECT(!link_all(&request).info.length);
 }
 
 /* Surprising, and so: a name defined twice is no error of this library. */
@@ -347,6 +362,7 @@ const struct check check_jitlink_tests[] = {
     {"nvJitLink: version, and names with one", version, true},
     {"nvJitLink: PTX that calls other PTX", ptx_inputs, true},
     {"nvJitLink: an undefined function", unresolved, true},
+    {"nvJitLink: what kernels need", usage, true},
     {"nvJitLink: a function defined twice is no error", defined_twice, true},
     {"nvJitLink: PTX that is refused", refused_ptx, true},
     {"nvJitLink: options", options, true},

@@ -123,6 +123,21 @@ static void options(void)
     EXPECT(strstr(text(check_compile(&apart).ptx), ".target sm_80"));
 }
 
+static void usage(void)
+{
+    struct check_program program = {.source = KERNEL, .options = {"-arch=sm_90", "--ptxas-options=-v"}};
+    struct check_compiled made = check_compile(&program);
+    EXPECT(made.result == 0);
+    EXPECT(strstr(text(made.log), "ptxas info    : Compiling entry function 'k' for 'sm_90'\n"
+                                  "ptxas info    : Function properties for k\n"
+                                  "ptxas         .     0 bytes stack frame, 0 bytes spill stores, 0 bytes "
+                                  "spill loads\nptxas info    : Used "),
+           "%s", text(made.log));
+    program.options[0] = "-arch=compute_90"; /* nothing is assembled */
+    struct check_compiled quiet = check_compile(&program);
+    EXPECT(quiet.result == 0 && !quiet.log.length);
+}
+
 static void errors_of_sources(void)
 {
     struct check_compiled made = compile("// head\n#error not today\n" KERNEL);
@@ -306,6 +321,7 @@ const struct check check_nvrtc_tests[] = {
     {"NVRTC: an edited source, header or macro changes the PTX", edits_change_the_ptx, false},
     {"NVRTC: cubins and LTO-IR", cubins_and_ltoir, true},
     {"NVRTC: options that it knows and does not know", options, true},
+    {"NVRTC: what kernels need", usage, true},
     {"NVRTC: #error, and includes that are nowhere", errors_of_sources, true},
     {"NVRTC: name expressions", name_expressions, true},
     {"NVRTC: files read, as --trace_includes tells them", traced_includes, true},

@@ -26,7 +26,6 @@ static bool is_known(const char *option)
                                         "-g",
                                         "-lineinfo",
                                         "-no-cache",
-                                        "-verbose",
                                         "-time",
                                         "-optimize-unused-variables",
                                         "-maxrregcount=",
@@ -75,6 +74,8 @@ static int read_options(struct jitlink *link, uint32_t count, const char *const 
             arch = options[i] + 6;
         } else if (strcmp(options[i], "-lto") == 0) {
             link->lto = true;
+        } else if (strcmp(options[i], "-verbose") == 0) {
+            link->verbose = true;
         } else if (!is_known(options[i])) {
             fake_buffer_printf(&link->error_log, "unrecognized option: %s\n", options[i]);
             return JITLINK_UNRECOGNIZED_OPTION;

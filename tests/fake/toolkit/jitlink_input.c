@@ -4,6 +4,7 @@
 #include "jitlink_state.h"
 #include "ltoir.h"
 #include "results.h"
+#include "usage.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -34,6 +35,8 @@ static void take_ptx(struct jitlink *link, const struct fake_ptx *ptx, const cha
     struct fake_buffer code;
     struct fake_cubin cubin;
     toolkit_stage_strike(link->stage, ptx);
+    if (link->verbose)
+        toolkit_usage_report(ptx, link->arch.number, &link->info_log);
     fake_cubin_write(ptx, link->arch.number, true, fake_fnv(text, length), 0, &code);
     if (!fake_cubin_read(code.data, code.length, &cubin))
         fake_die("stand-in nvJitLink: its own cubin cannot be read");

@@ -12,6 +12,7 @@ struct jitlink {
     const struct toolkit_stage *stage;
     struct fake_arch arch; /* number 0: the options were refused */
     bool lto;
+    bool verbose;
     struct fake_link_set set;
     bool completed;
     struct fake_buffer cubin, error_log, info_log;

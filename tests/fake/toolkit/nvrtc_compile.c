@@ -5,6 +5,7 @@
 #include "nvrtc_api.h"
 #include "nvrtc_program.h"
 #include "options.h"
+#include "usage.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -95,6 +96,8 @@ static void produce(struct nvrtc_program *program, const struct toolkit_stage *s
         if (options->real_arch)
             fake_cubin_write(&ptx, options->arch.number, options->relocatable,
                              fake_fnv(text.data, text.length), 0, &program->cubin);
+        if (options->real_arch && options->verbose)
+            toolkit_usage_report(&ptx, options->arch.number, &program->log);
         program->ptx = text;
     }
     fake_ptx_free(&ptx);

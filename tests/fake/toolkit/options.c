@@ -14,7 +14,8 @@ enum meaning {
     RELOCATABLE, /* with a value: true or false */
     RELOCATABLE_SWITCH,
     LINE_INFO,
-    CODE, /* changes the code in a way that is not looked into */
+    PTXAS, /* changes no PTX; only -v is understood */
+    CODE,  /* changes the code in a way that is not looked into */
     SILENT,
 };
 
@@ -32,8 +33,8 @@ static const struct option {
     {"-Xcudafe", NEXT, FRONT_END},
     {"--dlink-time-opt", NO_VALUE, LTO},
     {"-dlto", NO_VALUE, LTO},
-    {"--relocatable-device-code", BEHIND_EQUALS, RELOCATABLE},
-    {"-rdc", BEHIND_EQUALS, RELOCATABLE},
+    {"--relocatable-device-code", NEXT_OR_EQUALS, RELOCATABLE},
+    {"-rdc", NEXT_OR_EQUALS, RELOCATABLE},
     {"--device-c", NO_VALUE, RELOCATABLE_SWITCH},
     {"-dc", NO_VALUE, RELOCATABLE_SWITCH},
     {"--device-w", NO_VALUE, SILENT},
@@ -68,8 +69,9 @@ static const struct option {
     {"-restrict", NO_VALUE, CODE},
     {"--device-as-default-execution-space", NO_VALUE, CODE},
     {"-default-device", NO_VALUE, CODE},
-    {"--ptxas-options", NEXT_OR_EQUALS, CODE},
-    {"-Xptxas", NEXT_OR_EQUALS, CODE},
+    {"--ptxas-options", NEXT_OR_EQUALS, PTXAS},
+    {"-Xptxas", NEXT_OR_EQUALS, PTXAS},
+    {"-Xnvvm", NEXT, CODE},
     {"--dopt", BEHIND_EQUALS, CODE},
     {"-dopt", BEHIND_EQUALS, CODE},
     {"--disable-warnings", NO_VALUE, SILENT},
@@ -148,6 +150,9 @@ static bool apply(const struct toolkit_stage *stage, const struct option *option
     case LINE_INFO:
         options->line_info = true;
         digest(options, option->name);
+        break;
+    case PTXAS:
+        options->verbose = options->verbose || strcmp(value, "-v") == 0;
         break;
     case CODE:
         digest(options, option->name);

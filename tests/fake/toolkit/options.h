@@ -15,6 +15,7 @@ struct toolkit_options {
     bool relocatable; /* -rdc=true, -dc */
     bool line_info;   /* the program's name gets into the PTX */
     bool trace;
+    bool verbose; /* ptxas' -v */
     struct fake_names folders;
     uint64_t digest; /* of the options that change the code */
 };
