@@ -24,9 +24,10 @@ def written_includes(root, path):
             for match in INCLUDE.finditer(text)]
 
 
-def resolve(root, path, name):
-    """The project's file that `name` means in `path`, or None."""
-    for folder in (os.path.dirname(path), "tool", "include"):
+def resolve(root, path, quote, name):
+    """The project's file that `name` means in `path`, or None. With angle brackets the file's own folder is not looked at:
+    cuda/nvrtc.h includes <nvrtc.h>."""
+    for folder in ([os.path.dirname(path)] if quote == '"' else []) + ["tool", "include"]:
         candidate = os.path.normpath(os.path.join(folder, name))
         if os.path.isfile(os.path.join(root, candidate)):
             return candidate
@@ -67,7 +68,7 @@ def check_written(root, paths):
             findings.append(f"{path}: belongs to no part that tests/lint/law.py knows: name it after one")
             continue
         for line, quote, name in written_includes(root, path):
-            header = resolve(root, path, name)
+            header = resolve(root, path, quote, name)
             if header is None:
                 problem = check_library(part, name) if name != "version.h" else None
             else:

@@ -13,7 +13,7 @@
 #include "base/file.h"
 #include "session/identity.h"
 #include "session/receipt_file.h"
-#include "session/reuse_private.h"
+#include "session/reuse_inputs.h"
 
 enum { NAME_TEXT = PJ_SHA256_HEX + 8, KEPT_MAX = 2000 };
 

@@ -12,7 +12,7 @@
 #include "base/memory.h"
 #include "session/identity.h"
 #include "session/outcome.h"
-#include "session/reuse_private.h"
+#include "session/reuse_inputs.h"
 #include "session/unreadable.h"
 
 /* What root proved in an image layer may be closed to the user who runs there. Root itself reads everything.

@@ -7,7 +7,7 @@
 
 #include "base/file.h"
 #include "base/memory.h"
-#include "session/reuse_private.h"
+#include "session/reuse_inputs.h"
 
 #define INPUT_MAX_BYTES (UINT64_C(1) << 30)
 

@@ -128,7 +128,7 @@ static void test_rejected(void **state)
         .directory = folder.path,
         .devices = {90}};
     plan_case_make(&plan_case);
-    plan_expect(&plan_case, "a@sm_90 | a | native | rejected | unreadable\n"
+    plan_expect(&plan_case, "a@sm_90 | a | native | rejected | not-ptx\n"
                             "b@sm_90 | b | native | rejected | kernel-missing\n"
                             "c@sm_90 | c | native | rejected | sha256-mismatch\n"
                             "d@sm_90 | d | native | open | no-kernels\n");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the two halves of comparing a receipt share. */
-#ifndef PREJIT_SESSION_REUSE_PRIVATE_H
-#define PREJIT_SESSION_REUSE_PRIVATE_H
+/* The files that jobs of a receipt were made from, compared with what they are now. */
+#ifndef PREJIT_SESSION_REUSE_INPUTS_H
+#define PREJIT_SESSION_REUSE_INPUTS_H
 
 #include "session/session.h"
 
