@@ -73,6 +73,11 @@ static int judge_input(struct pj_plan *plan, struct pj_plan_image *image, const 
     return 0;
 }
 
+static bool is_source_text(enum pj_image_kind kind)
+{
+    return kind == PJ_IMAGE_SOURCE || kind == PJ_IMAGE_UNKNOWN_TEXT;
+}
+
 static int judge_source(struct pj_plan *plan, struct pj_plan_image *image, const char *bytes, size_t size,
                         struct pj_error **err)
 {
@@ -82,16 +87,16 @@ static int judge_source(struct pj_plan *plan, struct pj_plan_image *image, const
                          "it is PTX, not CUDA C++: name it with `ptx:`, it needs no NVRTC", err);
     if (kind == PJ_IMAGE_EMPTY)
         return 0; /* a header may well be; a source may not: pj_plan_judge */
-    if (kind != PJ_IMAGE_SOURCE && kind != PJ_IMAGE_UNKNOWN_TEXT) {
-        const char *text = pj_arena_printf(
-            &plan->arena, "it is %s, not CUDA C++ text: %s", pj_image_kind_text(bytes, size),
-            kind == PJ_IMAGE_GZIP ? "decompress it first" : "check that this is the file you mean");
-        return text ? set_fault(plan, image, "not-source", text, err) : pj_error_no_memory(err);
-    }
-    if (memchr(bytes, '\0', size))
+    if (is_source_text(kind) && !memchr(bytes, '\0', size))
+        return 0;
+    if (is_source_text(pj_image_kind_of(bytes, strnlen(bytes, size))))
         return set_fault(plan, image, "interior-nul",
                          "it has a NUL byte inside, and NVRTC reads to the first one only: remove it", err);
-    return 0;
+    bool cure = kind == PJ_IMAGE_GZIP || kind == PJ_IMAGE_BOM;
+    const char *text =
+        pj_arena_printf(&plan->arena, "it is %s, not CUDA C++: %s", pj_image_kind_text(bytes, size),
+                        cure ? pj_image_kind_cure(kind) : "check that this is the file you mean");
+    return text ? set_fault(plan, image, "not-source", text, err) : pj_error_no_memory(err);
 }
 
 int pj_plan_judge_bytes(struct pj_plan *plan, struct pj_plan_image *image, const char *bytes, size_t size,

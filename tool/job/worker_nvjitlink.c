@@ -112,7 +112,7 @@ int pj_worker_nvjitlink_make(const struct pj_nvjitlink *linker, const struct pj_
     int r = link.handle ? write_log(&link, make, descriptors, err) : 0;
     if (r == 0 && made->result == 0)
         r = write_cubin(&link, make, descriptors, err);
-    if (link.handle)
+    if (created) /* one whose options were refused is only good for its log: 13.0 crashes at anything else */
         (void)linker->destroy(&link.handle);
     return r;
 }

@@ -27,7 +27,7 @@ static int take_refusal(struct pj_build *build, struct pj_build_work *work, stru
                         const char *library, struct pj_error **err)
 {
     const char *log = pj_buffer_text(pj_making_result(making, PJ_OUTPUT_LOG));
-    const char *line = pj_source_first_error(log, &build->arena);
+    const char *line = pj_maker_first_error(log, &build->arena);
     work->unit->log = *log ? pj_arena_strdup(&build->arena, log) : NULL;
     if (!line || (*log && !work->unit->log))
         return pj_error_no_memory(err);

@@ -106,7 +106,7 @@ static int cannot_open(const struct pj_maker *maker, const struct pj_wire_starte
     bool nvrtc = maker->options.library == PJ_LIBRARY_NVRTC;
     return pj_error_set(
         err, PJ_ERROR_ENVIRONMENT,
-        "no usable %s was found:\n%s\ninstall the CUDA toolkit (package %s), set CUDA_HOME to it, or name "
+        "no usable %s was found:\n%s;\ninstall the CUDA toolkit (package %s), set CUDA_HOME to it, or name "
         "the library with %s PATH",
         library_name(maker), started->message, nvrtc ? "cuda-nvrtc" : "libnvjitlink",
         nvrtc ? "--nvrtc" : "--nvjitlink");
@@ -232,6 +232,14 @@ static int feed(struct pj_maker *maker, struct seat *seat, struct pj_error **err
     return r;
 }
 
+/* What the log says first, else the name of the result. */
+static const char *refusal_of(const struct pj_maker *maker, struct pj_making *making)
+{
+    const char *line =
+        pj_maker_first_error(pj_buffer_text(pj_making_result(making, PJ_OUTPUT_LOG)), maker->options.arena);
+    return line && *line ? line : making->result_name;
+}
+
 static int take_made(struct pj_maker *maker, struct seat *seat, const struct pj_wire_made *made,
                      struct pj_error **err)
 {
@@ -253,7 +261,7 @@ static int take_made(struct pj_maker *maker, struct seat *seat, const struct pj_
     if (made->image_changed)
         settle(maker, order, PJ_MAKING_CHANGED, "a file changed while prejit was working on it; run again");
     else if (made->failed_call[0] != '\0')
-        settle(maker, order, PJ_MAKING_REFUSED, making->result_name);
+        settle(maker, order, PJ_MAKING_REFUSED, refusal_of(maker, making));
     else
         settle(maker, order, PJ_MAKING_MADE, NULL);
     return 0;

@@ -90,6 +90,10 @@ int pj_maker_run(struct pj_maker *maker, struct pj_making *makings, size_t count
 bool pj_maker_interrupted(const struct pj_maker *maker);
 bool pj_maker_deadline_passed(const struct pj_maker *maker);
 
+/** The first line of a compiler's log that speaks of an error, else the first line; "" of an empty one. In
+ * `arena`, NULL when memory is out. */
+const char *pj_maker_first_error(const char *log, struct pj_arena *arena);
+
 void pj_maker_free(struct pj_maker *maker);
 void pj_maker_free_pointer(struct pj_maker **maker);
 #define PJ_CLEANUP_MAKER __attribute__((cleanup(pj_maker_free_pointer)))

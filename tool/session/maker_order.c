@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 
 #include "base/file.h"
@@ -153,4 +154,20 @@ int pj_maker_describe(const struct pj_wire_started *started, struct pj_arena *ar
     compiler->arch_count = started->arch_count;
     compiler->known = true;
     return pj_maker_note_files(started->files, started->file_count, arena, compiler, err);
+}
+
+const char *pj_maker_first_error(const char *log, struct pj_arena *arena)
+{
+    static const char *const marks[] = {"error", "fatal", "ERROR"};
+    const char *line = NULL;
+    for (size_t i = 0; i < PJ_COUNT(marks); i++) {
+        const char *at = strstr(log, marks[i]);
+        if (at && (!line || at < line))
+            line = at;
+    }
+    if (!line)
+        line = log;
+    while (line > log && line[-1] != '\n')
+        line--;
+    return pj_arena_strndup(arena, line, strcspn(line, "\n"));
 }

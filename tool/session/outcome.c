@@ -22,7 +22,7 @@ static const enum pj_verdict fate_verdicts[] = {
 
 void pj_outcome_from_plan(struct pj_outcome *outcome, const struct pj_job *job)
 {
-    *outcome = (struct pj_outcome){.reason_code = job->reason_code, .reason = job->reason};
+    *outcome = (struct pj_outcome){.reason_code = job->reason_code, .reason = job->reason, .log = job->log};
     if (job->fate == PJ_JOB_OPEN ||
         job->fate == PJ_JOB_LEFT_OUT) /* none of the latter after pj_plan_settle */
         return;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arch/nvrtc_options.h"
 #include "base/clock.h"
 #include "host/toolkit.h"
 #include "session/prepare_private.h"
@@ -15,12 +16,21 @@ const char *pj_prepare_cuda_home(void)
     return home && *home ? home : getenv("CUDA_PATH");
 }
 
+/* Does its program hand PTX to the driver? Else there is nothing to warm, and nothing to prepare. */
+static bool gives_ptx(const struct pj_module *module)
+{
+    struct pj_nvrtc_options options;
+    if (module->kind != PJ_MODULE_SOURCE)
+        return false;
+    pj_nvrtc_options_read(module->nvrtc, module->nvrtc_count, &options);
+    return !options.lto && !options.real && !options.optix && !options.syntax_only;
+}
+
 static bool needs_nvrtc(const struct pj_session *session)
 {
     const struct pj_manifest *manifest = session->manifest;
     for (size_t i = 0; i < manifest->module_count; i++) {
-        if (manifest->modules[i].kind == PJ_MODULE_SOURCE &&
-            pj_plan_selects(&session->selection, &manifest->modules[i]))
+        if (gives_ptx(&manifest->modules[i]) && pj_plan_selects(&session->selection, &manifest->modules[i]))
             return true;
     }
     return false;
@@ -134,10 +144,12 @@ static int take_kept(struct pj_session *session, struct pj_prepare_item *item, s
 static int fail_without_nvrtc(struct pj_session *session, const struct pj_prepare_item *items, size_t count,
                               const struct pj_error *error, struct pj_error **err)
 {
-    const char *reason = pj_arena_strdup(&session->arena, pj_error_message(error));
+    char *reason = pj_arena_strdup(&session->arena, pj_error_message(error));
     session->exit_reason = "NVRTC, which the sources need, is not to be had";
     if (!reason)
         return pj_error_no_memory(err);
+    for (char *end = strchr(reason, '\n'); end; end = strchr(end, '\n'))
+        *end = ' '; /* a reason is one line */
     for (size_t i = 0; i < count; i++) {
         struct pj_job *job = &session->plan->jobs[items[i].job];
         job->fate = PJ_JOB_REJECTED;

@@ -187,7 +187,7 @@ static int take_failure(struct batch *batch, const struct work *work, struct pj_
     const char *log = pj_buffer_text(pj_making_result(making, PJ_OUTPUT_LOG));
     switch (making->end) {
     case PJ_MAKING_REFUSED: {
-        const char *line = pj_source_first_error(log, &session->arena);
+        const char *line = pj_maker_first_error(log, &session->arena);
         job->log = *log ? pj_arena_strdup(&session->arena, log) : NULL;
         if (!line || (*log && !job->log))
             return pj_error_no_memory(err);
@@ -309,6 +309,19 @@ static int conclude(struct batch *batch, struct work *work, struct pj_error **er
     return take_ptx(batch, work, list, err);
 }
 
+/* Headers that are not known may change, and nobody would see it. */
+static int note_unknown_headers(struct batch *batch, struct pj_error **err)
+{
+    for (size_t i = 0; i < batch->count; i++) {
+        if (batch->works[i].tried && batch->works[i].third.end == PJ_MAKING_MADE)
+            return pj_session_note(
+                batch->session, err,
+                "this NVRTC does not tell which headers it reads: sources are compiled anew at every "
+                "run");
+    }
+    return 0;
+}
+
 static int run_batch(struct batch *batch, struct pj_error **err)
 {
     struct pj_session *session = batch->session;
@@ -330,6 +343,7 @@ static int run_batch(struct batch *batch, struct pj_error **err)
     session->nvrtc.path_count = path_count;
     session->interrupted |= pj_maker_interrupted(batch->maker);
     session->deadline_passed |= pj_maker_deadline_passed(batch->maker);
+    r = note_unknown_headers(batch, err);
     for (size_t i = 0; i < batch->count && r == 0; i++) {
         if (batch->works[i].tried || !met)
             r = conclude(batch, &batch->works[i], err);

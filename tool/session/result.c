@@ -124,7 +124,7 @@ static int fill_cache(struct pj_session *session, struct pj_report *report, stru
 static int fill_repeat_options(struct pj_session *session, struct pj_report *report, struct pj_error **err)
 {
     const struct pj_options *options = session->options;
-    size_t most = 8 + 2 * (options->target_count + options->module_count);
+    size_t most = 10 + 2 * (options->target_count + options->module_count);
     report->repeat_options = pj_arena_calloc(&session->arena, most, sizeof *report->repeat_options);
     if (!report->repeat_options)
         return pj_error_no_memory(err);
@@ -136,6 +136,10 @@ static int fill_repeat_options(struct pj_session *session, struct pj_report *rep
     if (options->repeat_driver) {
         report->repeat_options[used++] = "--driver";
         report->repeat_options[used++] = options->repeat_driver;
+    }
+    if (options->nvrtc) {
+        report->repeat_options[used++] = "--nvrtc";
+        report->repeat_options[used++] = options->nvrtc;
     }
     if (options->user) {
         report->repeat_options[used++] = "--user";

@@ -139,19 +139,3 @@ const char *pj_source_why_not(const struct pj_compiler *nvrtc, uint16_t number, 
         "driver compiles for sm_%u",
         nvrtc->library.version, nvrtc->library.path, number, highest, below, number);
 }
-
-const char *pj_source_first_error(const char *log, struct pj_arena *arena)
-{
-    static const char *const marks[] = {"error", "fatal", "ERROR"};
-    const char *line = NULL;
-    for (size_t i = 0; i < PJ_COUNT(marks); i++) {
-        const char *at = strstr(log, marks[i]);
-        if (at && (!line || at < line))
-            line = at;
-    }
-    if (!line)
-        line = log;
-    while (line > log && line[-1] != '\n')
-        line--;
-    return pj_arena_strndup(arena, line, strcspn(line, "\n"));
-}

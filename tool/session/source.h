@@ -32,8 +32,4 @@ bool pj_source_knows(const struct pj_compiler *nvrtc, uint16_t number);
 /** Why not, with both numbers and the ways out; NULL when memory is out. */
 const char *pj_source_why_not(const struct pj_compiler *nvrtc, uint16_t number, struct pj_arena *arena);
 
-/** The first line of NVRTC's log that speaks of an error, else the first line; "" of an empty one. In
- * `arena`, NULL when memory is out. */
-const char *pj_source_first_error(const char *log, struct pj_arena *arena);
-
 #endif
