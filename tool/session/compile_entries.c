@@ -82,7 +82,8 @@ int pj_compile_find_entries(const struct pj_compile *compile, const struct pj_co
     size_t expected = job->entry_count ? job->entry_count : 1;
     if (several && (entries.complete || job->entry_count == 0)) {
         take_new(fresh, fresh_count, &entries);
-        entries.fresh = entries.complete = entries.count > 0 && (entries.fresh || job->entry_count == 0);
+        entries.complete = entries.count > 0;
+        entries.fresh |= job->entry_count == 0;
     } else if (!entries.complete && fresh_count == expected) {
         entries.count = 0;
         take_new(fresh, fresh_count, &entries);

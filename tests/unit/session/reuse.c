@@ -188,6 +188,135 @@ static void test_nothing_to_do(void **state)
     }
 }
 
+/* Plans the jobs as for the machine of the receipt. */
+static void plan(struct run *run)
+{
+    PJ_CLEANUP_ERROR struct pj_error *err = NULL;
+    struct pj_session *session = &run->session;
+    session->machine.archs[0] = 90;
+    session->machine.arch_count = 1;
+    expect_success(pj_plan_read(session->manifest, &session->selection, &session->plan, &err), &err);
+    expect_success(pj_session_expand(session, &err), &err);
+    assert_int_equal(session->plan->job_count, 1);
+}
+
+/* A link of two files, and a header that its compiler found: what `inputs` says is the receipt's, what
+ * `named` says the manifest's. */
+static void test_several_inputs(void **state)
+{
+    static const struct {
+        const char *name, *touched, *edited, *named[3];
+        size_t input_count;
+        bool unknown, nothing_to_do;
+    } cases[] = {
+        {"the same", NULL, NULL, {"axpb.ptx", "b.ptx"}, 3, false, true},
+        {"another order", NULL, NULL, {"b.ptx", "axpb.ptx"}, 3, false, true},
+        {"touched", "b.ptx", NULL, {"axpb.ptx", "b.ptx"}, 3, false, true},
+        {"edited", NULL, "b.ptx", {"axpb.ptx", "b.ptx"}, 3, false, false},
+        {"header touched", "h.cuh", NULL, {"axpb.ptx", "b.ptx"}, 3, false, true},
+        {"header edited", NULL, "h.cuh", {"axpb.ptx", "b.ptx"}, 3, false, false},
+        {"one more named", NULL, NULL, {"axpb.ptx", "b.ptx", "m.yaml"}, 3, false, false},
+        {"one less named", NULL, NULL, {"axpb.ptx"}, 3, false, false},
+        {"a found header named", NULL, NULL, {"axpb.ptx", "b.ptx", "h.cuh"}, 3, false, false},
+        {"no header", NULL, "h.cuh", {"axpb.ptx", "b.ptx"}, 2, false, true},
+        {"headers unknown", NULL, NULL, {"axpb.ptx", "b.ptx"}, 3, true, false},
+    };
+    (void)state;
+    for (size_t i = 0; i < PJ_COUNT(cases); i++) {
+        CLEANUP_RUN struct run run;
+        PJ_CLEANUP_ARENA struct pj_arena arena = {0};
+        run_make(&run);
+        folder_write(&run.folder, "b.ptx", "b");
+        folder_write(&run.folder, "h.cuh", "h");
+        struct pj_receipt_input inputs[3] = {run.input, run_describe(&run, &arena, "b.ptx"),
+                                             run_describe(&run, &arena, "h.cuh")};
+        inputs[1].named = true;
+        struct pj_receipt_job jobs[2] = {run.job, run.job}; /* one has all files, the other shares some */
+        jobs[0].inputs = inputs;
+        jobs[0].input_count = cases[i].input_count;
+        jobs[0].inputs_unknown = cases[i].unknown;
+        run.receipt.jobs = jobs;
+        run.receipt.job_count = 2;
+        const char *named[3];
+        struct pj_module *module = &run.session.manifest->modules[0];
+        module->kind = PJ_MODULE_LINK;
+        module->path = NULL;
+        module->inputs = named;
+        for (; module->input_count < 3 && cases[i].named[module->input_count]; module->input_count++)
+            named[module->input_count] =
+                pj_arena_printf(&arena, "%s/%s", run.folder.path, cases[i].named[module->input_count]);
+        if (cases[i].touched)
+            run_touch(&run, cases[i].touched);
+        if (cases[i].edited) {
+            folder_write(&run.folder, cases[i].edited, "#");
+            run_touch(&run, cases[i].edited);
+        }
+        bool found = !cases[i].nothing_to_do;
+        pj_identity_compare(&run.session);
+        assert_int_equal(pj_reuse_everything(&run.session, &found, NULL), 0);
+        if (found != cases[i].nothing_to_do)
+            fail_msg("%s: %d", cases[i].name, found);
+    }
+}
+
+/* Where somebody needs NVRTC, it must be the same, and found in the same way. */
+static void test_nvrtc(void **state)
+{
+    static const struct {
+        const char *name, *then, *now;
+        bool touched, same, nothing_to_do;
+    } cases[] = {
+        {"the same", "/opt/libnvrtc.so", "/opt/libnvrtc.so", false, true, true},
+        {"looked for elsewhere", "/opt/libnvrtc.so", "libnvrtc.so.13", false, false, false},
+        {"not known then", NULL, "/opt/libnvrtc.so", false, false, false},
+        {"another file", "/opt/libnvrtc.so", "/opt/libnvrtc.so", true, false, false},
+        {"no sources", "/opt/libnvrtc.so", NULL, true, false, true},
+    };
+    (void)state;
+    for (size_t i = 0; i < PJ_COUNT(cases); i++) {
+        CLEANUP_RUN struct run run;
+        PJ_CLEANUP_ARENA struct pj_arena arena = {0};
+        run_make(&run);
+        folder_write(&run.folder, "libnvrtc.so", "library");
+        struct pj_receipt_file library = run_describe(&run, &arena, "libnvrtc.so").file;
+        run.receipt.nvrtc_search = cases[i].then;
+        run.receipt.nvrtc_files = &library;
+        run.receipt.nvrtc_file_count = cases[i].then != NULL;
+        run.session.nvrtc.search = cases[i].now;
+        if (cases[i].touched)
+            run_touch(&run, "libnvrtc.so");
+        bool found = !cases[i].nothing_to_do;
+        pj_identity_compare(&run.session);
+        assert_int_equal(pj_identity_same_nvrtc(&run.session), cases[i].same);
+        assert_int_equal(pj_reuse_everything(&run.session, &found, NULL), 0);
+        if (found != cases[i].nothing_to_do)
+            fail_msg("%s: %d", cases[i].name, found);
+    }
+}
+
+/* Of several entries each must be there. */
+static void test_several_entries(void **state)
+{
+    (void)state;
+    for (int missing = 0; missing < 2; missing++) {
+        CLEANUP_RUN struct run run;
+        run_make(&run);
+        struct pj_receipt_entry entries[2] = {run.entry, run.entry};
+        entries[1].hash += (uint64_t)missing;
+        run.job.entries = entries;
+        run.job.entry_count = 2;
+        bool found = missing;
+        pj_identity_compare(&run.session);
+        assert_int_equal(pj_reuse_everything(&run.session, &found, NULL), 0);
+        assert_int_equal(found, !missing);
+        plan(&run);
+        assert_int_equal(pj_reuse_jobs(&run.session, NULL), 0);
+        const struct pj_outcome *outcome = &run.session.outcomes[0];
+        assert_int_equal(outcome->stage, missing ? PJ_STAGE_WAITING : PJ_STAGE_CARRIED);
+        assert_int_equal(outcome->entry_count, missing ? 0 : 2);
+    }
+}
+
 /* A skipped job has no entry to look at: it does not keep the others from being a no-op. */
 static void test_skipped(void **state)
 {
@@ -204,18 +333,6 @@ static void test_skipped(void **state)
     pj_identity_compare(&run.session);
     assert_int_equal(pj_reuse_everything(&run.session, &found, NULL), 0);
     assert_true(found);
-}
-
-/* Plans the jobs as for the machine of the receipt. */
-static void plan(struct run *run)
-{
-    PJ_CLEANUP_ERROR struct pj_error *err = NULL;
-    struct pj_session *session = &run->session;
-    session->machine.archs[0] = 90;
-    session->machine.arch_count = 1;
-    expect_success(pj_plan_read(session->manifest, &session->selection, &session->plan, &err), &err);
-    expect_success(pj_session_expand(session, &err), &err);
-    assert_int_equal(session->plan->job_count, 1);
 }
 
 static void test_carried(void **state)
@@ -284,9 +401,9 @@ static void test_carried_figures(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nothing_to_do),
-        cmocka_unit_test(test_skipped),
-        cmocka_unit_test(test_carried),
+        cmocka_unit_test(test_nothing_to_do),   cmocka_unit_test(test_several_inputs),
+        cmocka_unit_test(test_nvrtc),           cmocka_unit_test(test_several_entries),
+        cmocka_unit_test(test_skipped),         cmocka_unit_test(test_carried),
         cmocka_unit_test(test_carried_figures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

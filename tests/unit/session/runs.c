@@ -120,3 +120,15 @@ void run_touch(const struct run *run, const char *name)
     PJ_CLEANUP_FREE char *path = pj_path_join(run->folder.path, name);
     assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
 }
+
+struct pj_receipt_input run_describe(const struct run *run, struct pj_arena *arena, const char *name)
+{
+    struct pj_receipt_input input = {.named = false};
+    PJ_CLEANUP_BUFFER struct pj_buffer bytes = {0};
+    const char *path = pj_arena_printf(arena, "%s/%s", run->folder.path, name);
+    assert_non_null(path);
+    describe(path, &input.file);
+    assert_int_equal(pj_file_read(AT_FDCWD, path, 1 << 20, &bytes, NULL), 0);
+    pj_sha256_of(pj_buffer_text(&bytes), bytes.size, &input.sha256);
+    return input;
+}

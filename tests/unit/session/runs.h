@@ -30,6 +30,9 @@ void run_make(struct run *run);
 void run_free(struct run *run);
 #define CLEANUP_RUN __attribute__((cleanup(run_free)))
 
+/** What a receipt says of the file `name` below the run's folder, not as named; its path lives in `arena`. */
+struct pj_receipt_input run_describe(const struct run *run, struct pj_arena *arena, const char *name);
+
 /** Gives a file below the run's folder another time. */
 void run_touch(const struct run *run, const char *name);
 
