@@ -185,6 +185,7 @@ static int take_failure(struct batch *batch, const struct work *work, struct pj_
     struct pj_session *session = batch->session;
     struct pj_job *job = &session->plan->jobs[work->item->job];
     const char *log = pj_buffer_text(pj_making_result(making, PJ_OUTPUT_LOG));
+    job->files_unknown = true; /* which headers it read, and may be mended, is not known */
     switch (making->end) {
     case PJ_MAKING_REFUSED: {
         const char *line = pj_maker_first_error(log, &session->arena);

@@ -83,23 +83,12 @@ static int all_entries_same(const struct pj_session *session, bool *ret_same, st
     return r;
 }
 
-static bool needs_nvrtc(const struct pj_session *session)
-{
-    const struct pj_manifest *manifest = session->manifest;
-    for (size_t i = 0; i < manifest->module_count; i++) {
-        if (manifest->modules[i].kind == PJ_MODULE_SOURCE &&
-            pj_plan_selects(&session->selection, &manifest->modules[i]))
-            return true;
-    }
-    return false;
-}
-
 int pj_reuse_everything(struct pj_session *session, bool *ret_nothing_to_do, struct pj_error **err)
 {
     const struct pj_receipt *receipt = session->receipt;
     *ret_nothing_to_do = false;
     if (!receipt || receipt->job_count == 0 || !session->same_driver || !session->same_gpus ||
-        !session->same_request || (needs_nvrtc(session) && !pj_identity_same_nvrtc(session)))
+        !session->same_request || (session->nvrtc.search && !pj_identity_same_nvrtc(session)))
         return 0;
     for (size_t i = 0; i < receipt->job_count; i++) {
         if (!is_settled(&receipt->jobs[i].row) || receipt->jobs[i].inputs_unknown)
