@@ -38,7 +38,7 @@ static void add_entry(struct fake_buffer *entries, unsigned kind, unsigned arch,
     put(entries, arch, 4);
     put(entries, 0, 8); /* name */
     put(entries, 0x11, 8);
-    put(entries, 0, 16);
+    fake_buffer_fill(entries, 0, 16);
     if (option_bytes) {
         put(entries, 72, 4);
         put(entries, option_bytes, 4);
