@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Writes the JSON of one test model to stdout, of a receipt or of a refusal; without arguments the names of
- * all models. */
+ * all models. With `build` in front: of the models of builds. */
 #include <stdio.h>
 #include <string.h>
 
+#include "build_models.h"
 #include "models.h"
 #include "report/receipt.h"
 #include "report/render.h"
@@ -25,16 +26,25 @@ static int make_json(struct pj_arena *arena, const char *name, struct pj_buffer 
     return report ? pj_render_json(report, ret_json, NULL) : -1;
 }
 
+static int make_build_json(struct pj_arena *arena, const char *name, struct pj_buffer *ret_json)
+{
+    struct pj_build_report *report = build_model_make(arena, name);
+    return report ? pj_build_render_json(report, ret_json, NULL) : -1;
+}
+
 int main(int argc, char **argv)
 {
-    if (argc < 2) {
-        for (size_t i = 0; model_names[i]; i++)
-            (void)puts(model_names[i]);
+    bool build = argc > 1 && strcmp(argv[1], "build") == 0;
+    const char *name = argc > 1 + build ? argv[1 + build] : NULL;
+    if (!name) {
+        const char *const *names = build ? build_model_names : model_names;
+        for (size_t i = 0; names[i]; i++)
+            (void)puts(names[i]);
         return 0;
     }
     PJ_CLEANUP_ARENA struct pj_arena arena = {0};
     PJ_CLEANUP_BUFFER struct pj_buffer json = {0};
-    if (make_json(&arena, argv[1], &json) != 0)
+    if ((build ? make_build_json(&arena, name, &json) : make_json(&arena, name, &json)) != 0)
         return 1;
     return fwrite(json.data, 1, json.size, stdout) == json.size && fflush(stdout) == 0 ? 0 : 1;
 }

@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "build_models.h"
 #include "models.h"
 #include "report/progress.h"
 #include "report/receipt.h"
@@ -18,27 +19,20 @@
 
 enum { ATTEMPTS_MAX = 20000 };
 
-typedef int render_function(const struct pj_report *report, struct pj_buffer *buffer, struct pj_error **err);
-
-static int render_table(const struct pj_report *report, struct pj_buffer *buffer, struct pj_error **err)
-{
-    return pj_render_table(report, true, buffer, err);
-}
+typedef int render_function(const void *model, struct pj_buffer *buffer, struct pj_error **err);
 
 /* Renders with the first, second, … allocation failing, until it has enough; then the output must be whole.
  */
-static void sweep(render_function *render, const char *model)
+static void sweep_model(render_function *render, const void *model, const char *name)
 {
-    PJ_CLEANUP_ARENA struct pj_arena arena = {0};
     PJ_CLEANUP_BUFFER struct pj_buffer whole = {0};
-    struct pj_report *report = model_make(&arena, model);
-    assert_non_null(report);
-    assert_int_equal(render(report, &whole, NULL), 0);
+    assert_non_null(model);
+    assert_int_equal(render(model, &whole, NULL), 0);
     for (size_t n = 1; n < ATTEMPTS_MAX; n++) {
         PJ_CLEANUP_BUFFER struct pj_buffer buffer = {0};
         PJ_CLEANUP_ERROR struct pj_error *error = NULL;
         failing_memory_start(n);
-        int result = render(report, &buffer, &error);
+        int result = render(model, &buffer, &error);
         bool enough = !failing_memory_stop();
         if (enough) {
             assert_int_equal(result, 0);
@@ -49,17 +43,60 @@ static void sweep(render_function *render, const char *model)
         assert_int_equal(result, PJ_ERROR_NO_MEMORY);
         assert_string_equal(pj_error_message(error), "out of memory");
     }
-    fail_msg("%s still allocates after %d allocations", model, ATTEMPTS_MAX);
+    fail_msg("%s still allocates after %d allocations", name, ATTEMPTS_MAX);
 }
 
-static int render_answer(const struct pj_report *report, struct pj_buffer *buffer, struct pj_error **err)
+static void sweep(render_function *render, const char *name)
 {
-    return pj_render_answer(report, false, buffer, err);
+    PJ_CLEANUP_ARENA struct pj_arena arena = {0};
+    sweep_model(render, model_make(&arena, name), name);
 }
 
-static int render_refusal(const struct pj_report *report, struct pj_buffer *buffer, struct pj_error **err)
+static void sweep_build(render_function *render, const char *name)
 {
+    PJ_CLEANUP_ARENA struct pj_arena arena = {0};
+    sweep_model(render, build_model_make(&arena, name), name);
+}
+
+static int render_table(const void *model, struct pj_buffer *buffer, struct pj_error **err)
+{
+    return pj_render_table(model, true, buffer, err);
+}
+
+static int render_json(const void *model, struct pj_buffer *buffer, struct pj_error **err)
+{
+    return pj_render_json(model, buffer, err);
+}
+
+static int render_answer(const void *model, struct pj_buffer *buffer, struct pj_error **err)
+{
+    return pj_render_answer(model, false, buffer, err);
+}
+
+static int render_refusal(const void *model, struct pj_buffer *buffer, struct pj_error **err)
+{
+    const struct pj_report *report = model;
     return pj_render_json_refusal(report->command, NULL, 3, buffer, err);
+}
+
+static int render_build_table(const void *model, struct pj_buffer *buffer, struct pj_error **err)
+{
+    return pj_build_render_table(model, false, buffer, err);
+}
+
+static int render_build_in_full(const void *model, struct pj_buffer *buffer, struct pj_error **err)
+{
+    return pj_build_render_table(model, true, buffer, err);
+}
+
+static int render_build_json(const void *model, struct pj_buffer *buffer, struct pj_error **err)
+{
+    return pj_build_render_json(model, buffer, err);
+}
+
+static int render_build_answer(const void *model, struct pj_buffer *buffer, struct pj_error **err)
+{
+    return pj_build_render_answer(model, buffer, err);
 }
 
 static void the_table_survives(void **state)
@@ -73,8 +110,8 @@ static void the_table_survives(void **state)
 static void json_survives(void **state)
 {
     (void)state;
-    sweep(pj_render_json, "warm");
-    sweep(pj_render_json, "hostile");
+    sweep(render_json, "warm");
+    sweep(render_json, "hostile");
     sweep(render_refusal, "warm");
 }
 
@@ -84,6 +121,18 @@ static void the_answer_survives(void **state)
     sweep(render_answer, "warm");
     sweep(render_answer, "trouble");
     sweep(render_answer, "hostile");
+}
+
+static void what_build_shows_survives(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"built", "trouble", "hostile"};
+    for (size_t i = 0; i < PJ_COUNT(names); i++) {
+        sweep_build(render_build_table, names[i]);
+        sweep_build(render_build_in_full, names[i]);
+        sweep_build(render_build_json, names[i]);
+        sweep_build(render_build_answer, names[i]);
+    }
 }
 
 static struct pj_receipt_job jobs[20];
@@ -172,8 +221,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_table_survives),         cmocka_unit_test(json_survives),
-        cmocka_unit_test(the_answer_survives),        cmocka_unit_test(writing_a_receipt_survives),
-        cmocka_unit_test(reading_a_receipt_survives), cmocka_unit_test(progress_survives),
+        cmocka_unit_test(the_answer_survives),        cmocka_unit_test(what_build_shows_survives),
+        cmocka_unit_test(writing_a_receipt_survives), cmocka_unit_test(reading_a_receipt_survives),
+        cmocka_unit_test(progress_survives),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,8 +13,8 @@ def refuse(constant):
     raise ValueError(f"{constant} is no JSON")
 
 
-def load(emit, model):
-    output = subprocess.run([emit, model], check=True, capture_output=True, timeout=60).stdout
+def load(emit, *model):
+    output = subprocess.run([emit, *model], check=True, capture_output=True, timeout=60).stdout
     return json.loads(output.decode("utf-8", errors="strict"), parse_constant=refuse)
 
 
@@ -90,4 +90,5 @@ def main():
     print(f"{len(models)} models keep to the schema")
 
 
-main()
+if __name__ == "__main__":
+    main()
