@@ -42,34 +42,42 @@ static enum pj_jit_input input_type(enum pj_input_kind kind)
     return PJ_JIT_INPUT_PTX;
 }
 
-int pj_job_order_make(const struct pj_job *job, uint64_t number, enum pj_wire_method method,
-                      uint32_t jit_target, struct pj_job_order *ret_order, struct pj_error **err)
+static int add_parts(const struct pj_job *job, struct pj_job_order *order, struct pj_error **err)
 {
-    PJ_CLEANUP_ORDER struct pj_job_order order = {.message = {.type = PJ_WIRE_LOAD}};
-    pj_job_order_begin(job, number, method, jit_target, &order.message.load);
-    if (job->image_count == 0 || job->image_count > PJ_WIRE_PARTS_MAX)
-        return pj_error_set(err, PJ_ERROR_INTERNAL, "the job %s has %zu images", job->id, job->image_count);
-    order.parts = calloc(job->image_count, sizeof *order.parts);
-    if (!order.parts)
-        return pj_error_no_memory(err);
     for (size_t i = 0; i < job->image_count; i++) {
         const struct pj_plan_image *image = job->images[i];
-        int r = pj_job_open_image(job, i, &order.descriptors.fds[i], err);
+        int r = pj_job_open_image(job, i, &order->descriptors.fds[i], err);
         if (r < 0)
             return r;
-        order.descriptors.count++;
-        order.parts[i] = (struct pj_wire_part){
+        order->descriptors.count++;
+        order->parts[i] = (struct pj_wire_part){
             .type = job->link ? input_type(image->contents.kind) : 0,
             .name = image->path,
             .bytes = image->size_bytes,
             .sha256 = image->sha256,
         };
     }
+    return 0;
+}
+
+int pj_job_order_make(const struct pj_job *job, uint64_t number, enum pj_wire_method method,
+                      uint32_t jit_target, struct pj_job_order *ret_order, struct pj_error **err)
+{
+    struct pj_job_order order = {.message = {.type = PJ_WIRE_LOAD}};
+    if (job->image_count == 0 || job->image_count > PJ_WIRE_PARTS_MAX)
+        return pj_error_set(err, PJ_ERROR_INTERNAL, "the job %s has %zu images", job->id, job->image_count);
+    order.parts = calloc(job->image_count, sizeof *order.parts);
+    if (!order.parts)
+        return pj_error_no_memory(err);
+    pj_job_order_begin(job, number, method, jit_target, &order.message.load);
     order.message.load.parts = order.parts;
     order.message.load.part_count = (uint32_t)job->image_count;
-    *ret_order = order;
-    order = (struct pj_job_order){.parts = NULL};
-    return 0;
+    int r = add_parts(job, &order, err);
+    if (r < 0)
+        pj_job_order_free(&order);
+    else
+        *ret_order = order;
+    return r;
 }
 
 void pj_job_order_free(struct pj_job_order *order)
