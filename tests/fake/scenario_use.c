@@ -3,6 +3,7 @@
 #include "scenario.h"
 
 #include "base.h"
+#include "words.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -56,24 +57,7 @@ bool fake_scenario_is_disabled(unsigned arch)
 
 unsigned long fake_scenario_count(unsigned line)
 {
-    const char *path = fake_scenario()->state_path;
-    int descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    if (descriptor < 0)
-        fake_die("state file %s: %s", path, strerror(errno));
-    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-    while (fcntl(descriptor, F_SETLKW, &lock) != 0)
-        if (errno != EINTR)
-            fake_die("state file %s: cannot lock: %s", path, strerror(errno));
-    unsigned char slot[8] = {0};
-    off_t offset = (off_t)line * (off_t)sizeof slot;
-    if (pread(descriptor, slot, sizeof slot, offset) < 0)
-        fake_die("state file %s: %s", path, strerror(errno));
-    uint64_t before = fake_get64(slot);
-    fake_put64(slot, before + 1);
-    if (!fake_write_all(descriptor, slot, sizeof slot, offset))
-        fake_die("state file %s: %s", path, strerror(errno));
-    close(descriptor);
-    return (unsigned long)before;
+    return fake_words_count(fake_scenario()->state_path, line);
 }
 
 void fake_scenario_log(const char *word, const char *format, ...)

@@ -6,8 +6,11 @@
 
 #include <ctype.h>
 #include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 void fake_words_start(struct fake_words *words, char *line)
 {
@@ -135,4 +138,25 @@ bool fake_words_read_file(const char *path, int descriptor, void (*read_line)(vo
     }
     fake_buffer_free(&text);
     return words.counts;
+}
+
+unsigned long fake_words_count(const char *path, unsigned line)
+{
+    int descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (descriptor < 0)
+        fake_die("state file %s: %s", path, strerror(errno));
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    while (fcntl(descriptor, F_SETLKW, &lock) != 0)
+        if (errno != EINTR)
+            fake_die("state file %s: cannot lock: %s", path, strerror(errno));
+    unsigned char slot[8] = {0};
+    off_t offset = (off_t)line * (off_t)sizeof slot;
+    if (pread(descriptor, slot, sizeof slot, offset) < 0)
+        fake_die("state file %s: %s", path, strerror(errno));
+    uint64_t before = fake_get64(slot);
+    fake_put64(slot, before + 1);
+    if (!fake_write_all(descriptor, slot, sizeof slot, offset))
+        fake_die("state file %s: %s", path, strerror(errno));
+    close(descriptor);
+    return (unsigned long)before;
 }

@@ -18,6 +18,9 @@ struct fake_words {
 bool fake_words_read_file(const char *path, int descriptor, void (*read_line)(void *, struct fake_words *),
                           void *into);
 
+/* A number kept for a line across processes in the file `path`; returns how often it was asked before. */
+unsigned long fake_words_count(const char *path, unsigned line);
+
 /* The file `scenario` in the folder of the library that has this address; NULL where that is unknown. The
  * caller's. */
 char *fake_words_beside_library(const void *inside);

@@ -242,6 +242,17 @@ static void disasters(void)
     EXPECT(compile(KERNEL).result == 0 && fake_now_ms() - start >= 300);
 }
 
+static void so_many_times(void)
+{
+    static char source[] = KERNEL;
+    check_scenario("state counters\ncrash kernel=k times=2\ncrash kernel=o target=sm_90\n");
+    for (int i = 0; i < 3; i++) {
+        int status = check_process(compile_and_wait, source);
+        EXPECT(i < 2 ? WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV : status == 0, "%d: %d", i, status);
+    }
+    EXPECT(compile("__global__ void o() {}\n").result == 0, "not this target");
+}
+
 static void other_versions(void)
 {
     int major = 0, minor = 0, count = 0;
@@ -293,9 +304,10 @@ static void compile_only(void *source)
 static void misspelt(void)
 {
     static char source[] = KERNEL;
-    static const char *const texts[] = {"crush kernel=k\n", "crash kernal=k\n",     "crash\n",
-                                        "slow kernel=k\n",  "version thirteen 0\n", "archs\n",
-                                        "unstable no\n"};
+    static const char *const texts[] = {
+        "crush kernel=k\n", "crash kernal=k\n",         "crash\n",
+        "slow kernel=k\n",  "version thirteen 0\n",     "archs\n",
+        "unstable no\n",    "crash kernel=k times=1\n", "crash kernel=k target=90\n"};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         check_scenario(texts[i]);
         int status = check_process(compile_only, source);
@@ -327,6 +339,7 @@ const struct check check_nvrtc_tests[] = {
     {"NVRTC: files read, as --trace_includes tells them", traced_includes, true},
     {"NVRTC: bad arguments", bad_arguments, true},
     {"NVRTC scenario: crash, hang, slow", disasters, false},
+    {"NVRTC scenario: so many times across processes, one target", so_many_times, false},
     {"NVRTC scenario: version, archs", other_versions, false},
     {"NVRTC scenario: unstable", unstable, false},
     {"NVRTC scenario: no_trace", no_trace, false},

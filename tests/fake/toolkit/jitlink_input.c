@@ -34,7 +34,7 @@ static void take_ptx(struct jitlink *link, const struct fake_ptx *ptx, const cha
 {
     struct fake_buffer code;
     struct fake_cubin cubin;
-    toolkit_stage_strike(link->stage, ptx);
+    toolkit_stage_strike(link->stage, ptx, link->arch.number);
     if (link->verbose)
         toolkit_usage_report(ptx, link->arch.number, &link->info_log);
     fake_cubin_write(ptx, link->arch.number, true, fake_fnv(text, length), 0, &code);

@@ -88,7 +88,7 @@ static void produce(struct nvrtc_program *program, const struct toolkit_stage *s
     fake_ptx_read((char *)text.data, text.length, toolkit_stage_isa(stage), &ptx);
     if (ptx.refusal != CUDA_SUCCESS)
         fake_die("stand-in NVRTC: its own PTX is refused: %s", ptx.refusal_text);
-    toolkit_stage_strike(stage, &ptx);
+    toolkit_stage_strike(stage, &ptx, options->arch.number);
     if (options->lto) {
         toolkit_ltoir_write(stage->lto_version, &text, &program->ltoir);
         fake_buffer_free(&text);

@@ -47,7 +47,8 @@ static void read_archs(struct toolkit_stage *stage, struct fake_words *words)
 static bool read_rule(struct toolkit_stage *stage, const char *directive, struct fake_words *words)
 {
     static const char *const directives[] = {"crash", "hang", "slow"};
-    struct toolkit_rule rule = {.ms = -1};
+    struct toolkit_rule rule = {.line = words->line, .times = -1, .ms = -1};
+    struct fake_arch arch;
     size_t act = 0;
     while (act < 3 && strcmp(directives[act], directive) != 0)
         act++;
@@ -57,11 +58,16 @@ static bool read_rule(struct toolkit_stage *stage, const char *directive, struct
     for (const char *word; (word = fake_words_next(words)) != NULL;) {
         if (strncmp(word, "kernel=", 7) == 0 && word[7])
             rule.kernel = fake_copy_text(word + 7, strlen(word + 7));
+        else if (strncmp(word, "target=", 7) == 0 && fake_arch_parse(word + 7, false, &arch) && !arch.letter)
+            rule.target = arch.number;
+        else if (strncmp(word, "times=", 6) == 0)
+            rule.times = (long)fake_words_parse_number(words, word + 6);
         else if (rule.act == TOOLKIT_SLOW && strncmp(word, "ms=", 3) == 0)
             rule.ms = fake_words_parse_number(words, word + 3);
         else
             fake_words_die(words, "`%s` is not understood behind `%s`", word, directive);
     }
+    words->counts = words->counts || rule.times >= 0;
     if (!rule.kernel)
         fake_words_die(words, "`%s` wants kernel=GLOB", directive);
     if (rule.act == TOOLKIT_SLOW && rule.ms < 0)
@@ -88,6 +94,8 @@ static void read_line(void *into, struct fake_words *words)
         stage->no_trace = fake_words_yes(words);
     } else if (strcmp(directive, "lto_version") == 0) {
         stage->lto_version = (unsigned)fake_words_number(words);
+    } else if (strcmp(directive, "state") == 0) {
+        stage->state_path = fake_words_path(words, fake_words_next(words));
     } else if (strcmp(directive, "log") == 0) {
         stage->log_path = fake_words_path(words, fake_words_next(words));
     } else {
@@ -103,7 +111,8 @@ static void load(void)
     char *path = fake_words_beside_library(&the_stage);
     int descriptor = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
     if (descriptor >= 0) {
-        fake_words_read_file(path, descriptor, read_line, &the_stage);
+        if (fake_words_read_file(path, descriptor, read_line, &the_stage) && !the_stage.state_path)
+            fake_die("%s: `times` counts across processes and needs a `state FILE` line", path);
         close(descriptor);
     }
     free(path);
@@ -142,19 +151,31 @@ static _Noreturn void crash(void)
     _exit(139);
 }
 
-static bool applies(const struct toolkit_rule *rule, const struct fake_ptx *ptx)
+static bool matches(const struct toolkit_rule *rule, const struct fake_ptx *ptx)
 {
     for (size_t i = 0; i < ptx->kernel_count; i++)
         if (fnmatch(rule->kernel, ptx->kernels[i].name, 0) == 0)
             return true;
+    /* An input of a link may have no kernel at all. */
+    for (size_t i = 0; i < ptx->function_count && !ptx->kernel_count; i++)
+        if (fnmatch(rule->kernel, ptx->functions[i].name, 0) == 0)
+            return true;
     return false;
 }
 
-void toolkit_stage_strike(const struct toolkit_stage *stage, const struct fake_ptx *ptx)
+static bool applies(const struct toolkit_stage *stage, const struct toolkit_rule *rule,
+                    const struct fake_ptx *ptx, unsigned arch)
+{
+    if ((rule->target && rule->target != arch) || !matches(rule, ptx))
+        return false;
+    return rule->times < 0 || fake_words_count(stage->state_path, rule->line) < (unsigned long)rule->times;
+}
+
+void toolkit_stage_strike(const struct toolkit_stage *stage, const struct fake_ptx *ptx, unsigned arch)
 {
     for (size_t i = 0; i < stage->rule_count; i++) {
         const struct toolkit_rule *rule = &stage->rules[i];
-        if (!applies(rule, ptx))
+        if (!applies(stage, rule, ptx, arch))
             continue;
         if (rule->act == TOOLKIT_CRASH)
             crash();

@@ -11,8 +11,11 @@ enum toolkit_act { TOOLKIT_CRASH, TOOLKIT_HANG, TOOLKIT_SLOW };
 /* One `directive kernel=GLOB …` line. */
 struct toolkit_rule {
     enum toolkit_act act;
-    char *kernel; /* a pattern of fnmatch */
-    double ms;    /* slow */
+    unsigned line;   /* of the scenario file: also the slot of its counter */
+    char *kernel;    /* a pattern of fnmatch */
+    unsigned target; /* 0: whatever the architecture */
+    long times;      /* -1: always */
+    double ms;       /* slow */
 };
 
 struct toolkit_stage {
@@ -22,6 +25,7 @@ struct toolkit_stage {
     bool unstable;
     bool no_trace;
     unsigned lto_version; /* the newest LTO-IR it takes, and the one it makes */
+    char *state_path;
     char *log_path;
     struct toolkit_rule *rules;
     size_t rule_count;
@@ -36,7 +40,7 @@ unsigned toolkit_stage_isa(const struct toolkit_stage *stage);
 bool toolkit_stage_has_arch(const struct toolkit_stage *stage, unsigned arch);
 
 /* Dies, hangs or takes its time where a rule says so for one of the kernels. */
-void toolkit_stage_strike(const struct toolkit_stage *stage, const struct fake_ptx *ptx);
+void toolkit_stage_strike(const struct toolkit_stage *stage, const struct fake_ptx *ptx, unsigned arch);
 
 /* One line for the scenario's `log` file. */
 void toolkit_stage_log(const struct toolkit_stage *stage, const char *format, ...)
