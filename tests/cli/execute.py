@@ -5,6 +5,7 @@ import shlex
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -43,7 +44,17 @@ class Settings:
         if need.startswith("program:"):
             program = need.removeprefix("program:")
             return None if shutil.which(program) else f"needs the program {program}"
-        raise CaseError(f"`needs {need}` is none of root, not-root, plain, mount, mount-layers, program:NAME")
+        if need.startswith("library:"):
+            library = need.removeprefix("library:")
+            return None if can_load(library) else f"needs the library {library}"
+        raise CaseError(f"`needs {need}` is none of root, not-root, plain, mount, mount-layers, program:NAME, "
+                        "library:NAME")
+
+
+def can_load(library):
+    """Whether the loader finds a library, tried in a process of its own."""
+    return subprocess.run([sys.executable, "-c", "import ctypes, sys; ctypes.CDLL(sys.argv[1])", library], check=False,
+                          stderr=subprocess.DEVNULL).returncode == 0
 
 
 class Run:

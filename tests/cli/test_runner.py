@@ -150,7 +150,8 @@ class Runner(unittest.TestCase):
                 ("env A=1\n", "area/one: no `run`: nothing is tested"),
                 ("run\n", "area/one:2: `run` wants something behind it"),
                 ("ptx a colour=red\nrun true\n", "`colour=red` is no kernels=… or target=… or version=… or pad=…"),
-                ("needs luck\nrun true\n", "`needs luck` is none of root, not-root, plain, mount, mount-layers, program:NAME")):
+                ("needs luck\nrun true\n", "`needs luck` is none of root, not-root, plain, mount, mount-layers, program:NAME, "
+                 "library:NAME")):
             self.assert_fails(text, problem)
         self.write("cases/area/one.case", "run true\nexit 0\n")
         self.assertEqual(self.run_all()[1][2],
