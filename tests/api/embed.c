@@ -40,22 +40,23 @@ static char *answer_of(call *run, const struct pj_options *options)
 int main(int count, char **arguments)
 {
     unsigned finished = 0;
-    if (count != 5)
+    if (count != 6)
         return 2;
     struct pj_options options = {
         .worker_program = arguments[1],
         .driver = arguments[2],
         .manifest = arguments[3],
         .cache = arguments[4],
+        .nvrtc = arguments[5],
         .no_receipt = true,
         .interrupt_fd = -1,
         .observer = {.finished = on_finished, .context = &finished},
     };
     char *warm = answer_of(pj_warm, &options);
-    check(strncmp(warm, "6 jobs: 6 proven", 16) == 0, "six jobs are proven");
-    check(finished == 6, "the observer heard of each");
+    check(strncmp(warm, "10 jobs: 10 proven", 18) == 0, "ten jobs are proven");
+    check(finished == 12, "the observer heard of each, and of two sources made");
     char *verify = answer_of(pj_verify, &options);
-    check(strncmp(verify, "6 jobs: 6 proven (6 reused)", 27) == 0, "they are proven again");
+    check(strncmp(verify, "10 jobs: 10 proven (10 reused)", 30) == 0, "they are proven again");
     free(warm);
     free(verify);
 
