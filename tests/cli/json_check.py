@@ -24,8 +24,9 @@ def main(schema_path, *paths):
             print(f"{path}: {report['command']} exit {report['exit_code']}: {report['error']['code']}")
             status |= bool(problems)
             continue
-        verdicts = [f"{job['id']}={job['verdict'] or '-'}" for job in report["jobs"]]
-        print(f"{path}: {report['command']} exit {report['exit_code']}: {' '.join(verdicts)}")
+        jobs = report.get("jobs") or [{"id": f"{unit['module']}@{unit['target']}", **unit} for unit in report.get("units", [])]
+        verdicts = [f"{job['id']}={job['verdict'] or '-'}" for job in jobs]
+        print(f"{path}: {report.get('command', 'build')} exit {report['exit_code']}: {' '.join(verdicts)}")
         for problem in problems:
             print(f"    {problem}")
             status = 1
