@@ -216,8 +216,7 @@ static int take_success(struct pj_compile *compile, struct pj_compile_seat *seat
 /* Its inputs are cubins, or fatbins and the like that hold a fitting one [46]. */
 static int take_nothing_to_warm(struct pj_compile *compile, size_t job, struct pj_error **err)
 {
-    return fail(compile, job, PJ_VERDICT_SKIPPED, "nothing-to-warm",
-                "none of its inputs is PTX that the driver would compile for this target", err);
+    return fail(compile, job, PJ_VERDICT_SKIPPED, "nothing-to-warm", PJ_NOTHING_TO_WARM, err);
 }
 
 /* Compiled without an error, and nothing stored: the driver says nothing about a disk that is full [23]. */

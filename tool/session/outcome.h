@@ -12,6 +12,9 @@ void pj_outcome_from_plan(struct pj_outcome *outcome, const struct pj_job *job);
 void pj_outcome_fail(struct pj_outcome *outcome, enum pj_verdict verdict, const char *reason_code,
                      const char *reason);
 
+/** Why a link is skipped of which the driver keeps nothing (its code is "nothing-to-warm"). */
+#define PJ_NOTHING_TO_WARM "none of its inputs is PTX that the driver would compile for this target"
+
 /** Gives the job these entries, sizes and times not known so far. */
 int pj_outcome_set_entries(struct pj_session *session, struct pj_outcome *outcome, const uint64_t *hashes,
                            size_t count, struct pj_error **err);

@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "session/outcome.h"
 #include "session/result.h"
+#include "session/reuse.h"
 
 /* Which of the named entries lie in the cache already? Sizes alone are looked at here: `verify` is what
  * proves. */
@@ -13,12 +14,13 @@ static int find_entries(struct pj_session *session, struct pj_error **err)
     for (size_t i = 0; i < session->plan->job_count && r == 0; i++) {
         const struct pj_job *job = &session->plan->jobs[i];
         struct pj_outcome *outcome = &session->outcomes[i];
-        if (!job->has_names || job->entry_count == 0)
-            continue;
         bool all = true;
-        r = pj_outcome_set_entries(session, outcome, job->entries, job->entry_count, err);
-        for (size_t k = 0; k < job->entry_count && r == 0; k++) {
-            const struct pj_snapshot_entry *entry = pj_snapshot_find(&snapshot, job->entries[k]);
+        if (job->has_names && job->entry_count > 0)
+            r = pj_outcome_set_entries(session, outcome, job->entries, job->entry_count, err);
+        if (r < 0 || outcome->entry_count == 0)
+            continue;
+        for (size_t k = 0; k < outcome->entry_count; k++) {
+            const struct pj_snapshot_entry *entry = pj_snapshot_find(&snapshot, outcome->entries[k].hash);
             outcome->entries[k].file_bytes = entry ? entry->size : 0;
             all &= entry != NULL;
         }
@@ -37,12 +39,14 @@ int pj_plan(const struct pj_options *options, struct pj_result **ret_result, str
         r = pj_plan_read(session->manifest, &session->selection, &session->plan, err);
     if (r == 0)
         r = pj_session_expand(session, err);
-    if (r == 0 && session->format == PJ_FORMAT_KNOWN)
-        r = pj_plan_name(session->plan, session->stamp, err);
-    else if (r == 0)
+    if (r == 0 && session->format != PJ_FORMAT_KNOWN)
         r = pj_session_note(
             session, err,
             "entry names are not known: they need the driver's build stamp, which `prejit warm` learns");
+    else if (r == 0)
+        r = pj_plan_name(session->plan, session->stamp, err);
+    if (r == 0 && session->format == PJ_FORMAT_KNOWN)
+        r = pj_reuse_links(session, err);
     if (r == 0)
         r = find_entries(session, err);
     return r < 0 ? r : pj_result_from_session(&session, ret_result, err);

@@ -14,4 +14,8 @@ int pj_reuse_everything(struct pj_session *session, bool *ret_nothing_to_do, str
  * same, get stage CARRIED with the receipt's figures. */
 int pj_reuse_jobs(struct pj_session *session, struct pj_error **err);
 
+/** For a run that compiles nothing: links of which no entry is foreseen, or not each, get those that the last
+ * run saw of the same inputs; one of which nothing is kept is skipped. After pj_plan_name. */
+int pj_reuse_links(struct pj_session *session, struct pj_error **err);
+
 #endif

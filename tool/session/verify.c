@@ -9,6 +9,7 @@
 #include "session/engine.h"
 #include "session/outcome.h"
 #include "session/result.h"
+#include "session/reuse.h"
 #include "session/unreadable.h"
 
 /* Names and files: entries that can be named are looked at by file as well. `states`, one for each job, are
@@ -23,15 +24,19 @@ static int check_entries(struct pj_session *session, enum pj_entry_state *states
                                "the driver's stamp is not known (no receipt for this driver): entries are "
                                "proven by loading, not looked at by file");
     r = pj_plan_name(session->plan, session->stamp, err);
+    if (r == 0)
+        r = pj_reuse_links(session, err);
     (void)pj_directory_open(AT_FDCWD, session->location.path, true, &cache_fd, &ignored);
     for (size_t i = 0; i < session->plan->job_count && r == 0; i++) {
         const struct pj_job *job = &session->plan->jobs[i];
         struct pj_outcome *outcome = &session->outcomes[i];
-        if (!job->has_names || !pj_outcome_is_open(outcome))
+        if (!pj_outcome_is_open(outcome))
             continue;
-        r = pj_outcome_set_entries(session, outcome, job->entries, job->entry_count, err);
-        if (r == 0)
-            r = pj_outcome_check_entry(session, i, cache_fd, &states[i], err);
+        if (job->has_names)
+            r = pj_outcome_set_entries(session, outcome, job->entries, job->entry_count, err);
+        if (r < 0 || outcome->entry_count == 0)
+            continue;
+        r = pj_outcome_check_entry(session, i, cache_fd, &states[i], err);
         if (r == 0 && states[i] == PJ_ENTRY_ABSENT)
             outcome->evidence.entry_present = PJ_WITNESS_NO;
     }
