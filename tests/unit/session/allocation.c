@@ -117,6 +117,21 @@ static int try_order(struct run *run, struct pj_error **err)
     return r;
 }
 
+static int try_links(struct run *run, struct pj_error **err)
+{
+    struct pj_session *session = &run->session;
+    struct pj_job job = {.id = "a@sm_90", .link = true, .content = run->job.content};
+    struct pj_plan plan = {.jobs = &job, .job_count = 1};
+    struct pj_outcome outcome = {.stage = PJ_STAGE_WAITING};
+    pj_identity_compare(session);
+    session->plan = &plan;
+    session->outcomes = &outcome;
+    int r = pj_reuse_links(session, err);
+    session->plan = NULL;
+    assert_int_equal(outcome.entry_count, r == 0);
+    return r;
+}
+
 static void sweep(const char *name, attempt *what)
 {
     bool failed = true;
@@ -153,6 +168,7 @@ static void test_everything_fails_cleanly(void **state)
     sweep("learn", try_learn);
     sweep("entry", try_entry);
     sweep("order", try_order);
+    sweep("links", try_links);
 }
 
 int main(void)

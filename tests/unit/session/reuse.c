@@ -139,6 +139,11 @@ static void other_options(struct run *run)
     run->job.row.options.given = 1;
 }
 
+static void other_content(struct run *run)
+{
+    run->job.content.bytes[31] ^= 1;
+}
+
 static void other_id(struct run *run)
 {
     run->job.row.id = "b@sm_90";
@@ -398,13 +403,66 @@ static void test_carried_figures(void **state)
     assert_int_equal(outcome->witnesses.jit_disabled, PJ_WITNESS_YES);
 }
 
+/* What verify and plan are told of links whose entries are not foreseen. */
+static void test_links(void **state)
+{
+    static const uint64_t foreseen[] = {1};
+    static const struct {
+        const char *name;
+        change *apply;
+        bool no_link, has_names;
+        size_t foreseen_count;
+        enum pj_verdict then;
+        size_t entries;
+        bool skipped;
+    } cases[] = {
+        {"as it was", nothing, false, false, 0, PJ_VERDICT_PROVEN, 1, false},
+        {"some are foreseen", nothing, false, false, 1, PJ_VERDICT_PROVEN, 1, false},
+        {"all are foreseen", nothing, false, true, 1, PJ_VERDICT_PROVEN, 0, false},
+        {"none, and that is foreseen", nothing, false, true, 0, PJ_VERDICT_PROVEN, 0, true},
+        {"skipped then", nothing, false, false, 0, PJ_VERDICT_SKIPPED, 0, true},
+        {"no link", nothing, true, false, 0, PJ_VERDICT_PROVEN, 0, false},
+        {"other driver", other_driver, false, false, 0, PJ_VERDICT_PROVEN, 0, false},
+        {"other options", other_options, false, false, 0, PJ_VERDICT_PROVEN, 0, false},
+        {"other id", other_id, false, false, 0, PJ_VERDICT_PROVEN, 0, false},
+        {"other inputs", other_content, false, false, 0, PJ_VERDICT_PROVEN, 0, false},
+        {"no receipt", no_receipt, false, false, 0, PJ_VERDICT_SKIPPED, 0, false},
+    };
+    (void)state;
+    for (size_t i = 0; i < PJ_COUNT(cases); i++) {
+        CLEANUP_RUN struct run run;
+        run_make(&run);
+        pj_identity_compare(&run.session);
+        struct pj_job job = {.id = "a@sm_90",
+                             .link = !cases[i].no_link,
+                             .content = run.job.content,
+                             .has_names = cases[i].has_names,
+                             .entries = foreseen,
+                             .entry_count = cases[i].foreseen_count};
+        struct pj_plan plan_of_one = {.jobs = &job, .job_count = 1};
+        struct pj_outcome outcome = {.stage = PJ_STAGE_WAITING};
+        run.job.row.verdict = cases[i].then;
+        run.job.row.reason = "why";
+        cases[i].apply(&run);
+        run.session.plan = &plan_of_one;
+        run.session.outcomes = &outcome;
+        assert_int_equal(pj_reuse_links(&run.session, NULL), 0);
+        run.session.plan = NULL;
+        if (outcome.entry_count != cases[i].entries ||
+            (outcome.verdict == PJ_VERDICT_SKIPPED) != cases[i].skipped)
+            fail_msg("%s: %zu entries, verdict %d", cases[i].name, outcome.entry_count, outcome.verdict);
+        if (cases[i].entries)
+            assert_true(outcome.entries[0].hash == ENTRY_HASH && outcome.entries[0].file_bytes == 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_nothing_to_do),   cmocka_unit_test(test_several_inputs),
         cmocka_unit_test(test_nvrtc),           cmocka_unit_test(test_several_entries),
         cmocka_unit_test(test_skipped),         cmocka_unit_test(test_carried),
-        cmocka_unit_test(test_carried_figures),
+        cmocka_unit_test(test_carried_figures), cmocka_unit_test(test_links),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
