@@ -13,6 +13,7 @@ import time
 DEFAULT_TIMEOUT_S = 90
 # Settings of the caller that would change what a program does; each run says itself what it needs.
 DROPPED = re.compile(r"(CUDA_CACHE|CUDA_DISABLE|CUDA_FORCE|CUDA_MODULE|PREJIT|NVIDIA_FAKE)_")
+DATA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "data")
 
 
 class Broken(Exception):
@@ -40,6 +41,12 @@ class Report:
 
     def jobs(self):
         return self.json["jobs"]
+
+    def reasons(self):
+        """Why jobs or units are not as they should be, for people: "NAME: VERDICT: REASON"."""
+        rows = self.json.get("jobs") or self.json.get("units") or []
+        return [f"{row.get('id') or row.get('module')}: {row.get('verdict')}: {row.get('reason')}" for row in rows
+                if row.get("reason")]
 
     def summary(self, name):
         return self.json["summary"].get(name)
@@ -86,9 +93,9 @@ class Background:
 
 
 class Machine:
-    """Where the programs are, which driver they meet, and a working folder that goes away."""
+    """Where the programs are, which driver and toolkit they meet, and a working folder that goes away."""
 
-    def __init__(self, build, emulated):
+    def __init__(self, build, emulated, toolkit=None):
         self.build, self.emulated = os.path.abspath(build), emulated
         self.folder = tempfile.mkdtemp(prefix="prejit-gpu-")
         self.count = 0
@@ -101,6 +108,9 @@ class Machine:
             self.environment.update(LD_LIBRARY_PATH=fake, PREJIT_DRIVER=os.path.join(fake, "libcuda.so.1"),
                                     PREJIT_ROOT=root)
             self.environment.pop("CUDA_VISIBLE_DEVICES", None)
+            toolkit = toolkit or os.path.join(fake, "toolkit")
+        # A real compiler's code is noise to the emulated driver all the same: it computes `axpb` and nothing else.
+        self.toolkit = toolkit and os.path.abspath(toolkit)
         for need in ("prejit", "tests/gpu/calc", "tests/bench/baseline_pool"):
             if not os.path.exists(os.path.join(self.build, need)):
                 raise Broken(f"{self.build}/{need} is not there: build the preset with its tests first")
@@ -123,12 +133,16 @@ class Machine:
         os.makedirs(path)
         return path
 
-    def scenario(self, text):
-        """Settings that make the emulated driver behave as `text` says."""
-        path = self.path("scenario")
+    def write(self, name, text):
+        """Path of a new file in the working folder, where commands run."""
+        path = self.path(name)
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
-        return {"NVIDIA_FAKE_SCENARIO": path}
+        return path
+
+    def scenario(self, text):
+        """Settings that make the emulated driver behave as `text` says."""
+        return {"NVIDIA_FAKE_SCENARIO": self.write("scenario", text)}
 
     def run(self, command, timeout=DEFAULT_TIMEOUT_S, settings=None):
         """Runs to the end or to the time limit; nothing of it stays behind."""
@@ -178,8 +192,18 @@ class Machine:
         return Report(self.run([os.path.join(self.build, "prejit"), command, manifest, "--cache", cache, "--format", "json",
                                 *map(str, arguments)], timeout, settings))
 
-    def warm(self, manifest, cache, jobs=16, **more):
-        return self.prejit("warm", manifest, cache, "-j", jobs, **more)
+    def warm(self, manifest, cache, *arguments, jobs=16, **more):
+        return self.prejit("warm", manifest, cache, "-j", jobs, *arguments, **more)
+
+    def nvrtc(self):
+        """Arguments that say which NVRTC prejit takes; none: the one it finds by itself."""
+        return ["--nvrtc", self.toolkit] if self.toolkit else []
+
+    def make_cubins(self, manifest, *arguments, settings=None):
+        """What `prejit build` says."""
+        linker = ["--nvjitlink", self.toolkit] if self.toolkit else []
+        return Report(self.run([os.path.join(self.build, "prejit"), "build", "--format", "json", *self.nvrtc(), *linker,
+                                *map(str, arguments), manifest], settings=settings))
 
 
 def entries_of(cache):
@@ -189,6 +213,12 @@ def entries_of(cache):
         folders[:] = [name for name in folders if name != ".prejit"]
         found += [os.path.relpath(os.path.join(directory, name), cache) for name in names]
     return sorted(name for name in found if re.fullmatch(r"[0-9a-f]/[0-9a-f]/[0-9a-f]{14}", name))
+
+
+def stamp_of(path, stamp):
+    """What stands in the place of the driver's build stamp in an entry's key."""
+    with open(path, "rb") as file:
+        return file.read(28 + len(stamp))[28:].decode("ascii", "backslashreplace")
 
 
 def fnv1a(data):

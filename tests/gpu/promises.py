@@ -180,6 +180,5 @@ def big_data(machine, checks):
     checks.note("whole command (median)", f"{statistics.median(walls):.0f} ms")
 
 
-# The order in which they run: what everything stands on first, what takes longest last.
-PROMISES = [cold_then_nothing_to_do, plain_program, options_and_names, foreign_targets, memory_taken, busy_readers, speed,
-            big_data]
+SHORT = [cold_then_nothing_to_do, plain_program, options_and_names, foreign_targets, memory_taken, busy_readers]
+LONG = [speed, big_data]

@@ -7,10 +7,12 @@ import io
 import json
 import os
 import shutil
+import struct
 import tempfile
 import unittest
 
 import harness
+import toolkit
 import workload
 from checks import Checks, table_lines
 
@@ -79,6 +81,57 @@ class Judgement(unittest.TestCase):
             f"p        broken       {'x' * 59}…  = 2    BROKEN"])
 
 
+class Toolkit(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="prejit-toolkit-")
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def test_architecture_of_cubins(self):
+        for name, arch in (("ptxas_sm_75", "sm_75"), ("ptxas_sm_90a", "sm_90"), ("ptxas_sm_100f", "sm_100"),
+                           ("ptxas_sm_120", "sm_120")):
+            with open(os.path.join(HERE, f"../data/image/{name}.cubin"), "rb") as file:
+                self.assertEqual(toolkit.arch_of_cubin(file.read()), arch)
+        self.assertEqual(toolkit.arch_of_cubin(b"\x7fELF" + bytes(60)), "no cubin of CUDA 13")
+
+    def test_entries_of_another_stamp_are_found(self):
+        for name, stamp in (("0/0/" + "0" * 14, STAMP), ("0/1/" + "0" * 14, "Aug 20 202514:13:52")):
+            path = os.path.join(self.folder, name)
+            os.makedirs(os.path.dirname(path))
+            with open(path, "wb") as file:
+                file.write(struct.pack("<IQQQ", 65, 100, 0, 0) + stamp.encode() + b"HOST64sm_90")
+        self.assertEqual(toolkit.foreign_stamps(self.folder, STAMP), ["0/1/" + "0" * 14])
+
+    def test_program_that_went_wrong_is_shown(self):
+        for status, output, kept, shown in ((0, "a\nhit\n", True, "yes"), (3, "a\nhit\n", False, "status 3: a; hit; oh"),
+                                            (0, "a\nmiss\n", False, "status 0: a; miss; oh"), (0, "hits\n", False, "status 0: hits; oh")):
+            checks = Checks(judge_times=True)
+            toolkit.check_run(checks, "x", harness.Result(status, output, "oh\n", 1.0), 0, "hit")
+            self.assertEqual((checks.kept(), checks.rows[0][1]), (kept, shown))
+
+    def write_index(self, **changes):
+        cubin = toolkit.read(os.path.join(HERE, "../data/image/ptxas_sm_90a.cubin"))
+        with open(os.path.join(self.folder, "a.cubin"), "wb") as file:
+            file.write(cubin)
+        unit = {"module": "a", "target": "sm_90a", "inputs": [{"path": GOLDEN, "sha256": toolkit.digest(toolkit.read(GOLDEN))}],
+                "cubin": {"path": "a.cubin", "bytes": len(cubin), "sha256": toolkit.digest(cubin)}, **changes}
+        with open(os.path.join(self.folder, "index.json"), "w", encoding="utf-8") as file:
+            json.dump({"units": [unit]}, file)
+        return unit
+
+    def test_index_that_tells_something_else(self):
+        unit = self.write_index()
+        for changes, wrong in (
+                ({}, []), ({"cubin": None}, ["a sm_90a: no cubin"]), ({"target": "sm_80"}, ["a sm_80: is for sm_90"]),
+                ({"cubin": {**unit["cubin"], "sha256": "0"}}, ["a sm_90a: not of the SHA-256 and size that the index tells"]),
+                ({"cubin": {**unit["cubin"], "bytes": 1}}, ["a sm_90a: not of the SHA-256 and size that the index tells"]),
+                ({"inputs": [{"path": GOLDEN, "sha256": "0"}]},
+                 [f"a sm_90a: input {GOLDEN} is not of the SHA-256 that the index tells"])):
+            self.write_index(**changes)
+            checks = Checks(judge_times=True)
+            toolkit.check_index(checks, self.folder, {})
+            self.assertEqual(checks.rows[1][1:], (str(wrong), "= []", not wrong))
+
+
 class Workload(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.mkdtemp(prefix="prejit-workload-")
@@ -115,7 +168,7 @@ class WholeRun(unittest.TestCase):
         self.build = tempfile.mkdtemp(prefix="prejit-build-")
         self.addCleanup(shutil.rmtree, self.build)
         shutil.copy(os.path.join(HERE, "stand_in_prejit"), self.build + "/prejit")
-        for name in ("tests/gpu/calc", "tests/bench/baseline_pool"):
+        for name in ("tests/gpu/calc", "tests/gpu/link_app", "tests/bench/baseline_pool"):
             os.makedirs(os.path.join(self.build, os.path.dirname(name)), exist_ok=True)
             shutil.copy("/bin/false", os.path.join(self.build, name))
         self.addCleanup(os.environ.pop, "STAND_IN", None)
@@ -145,6 +198,18 @@ class WholeRun(unittest.TestCase):
             self.assertEqual(status, 1, mode)
             self.assertIn("\nnot ok 1 - ", output, mode)
             self.assertIn(f"#   {broken}\n", output, mode)
+
+    def test_toolkit_promises_are_not_kept_by_words(self):
+        for name, broken in (
+                ("sources", "the report is not as promised: KeyError: 'toolkit'  <-- broken"),
+                ("links", "ptx: cold, every input misses: status 1: no output (yes)  <-- broken"),
+                ("cubins", "could not be carried out: prejit ended with 1 and no JSON: ")):
+            output = io.StringIO()
+            with contextlib.redirect_stdout(output):
+                status = load_run().main(["--emulated", "--only", name, self.build])
+            self.assertEqual(status, 1)
+            self.assertIn("\nnot ok 1 - ", output.getvalue())
+            self.assertIn(broken, output.getvalue())
 
     def test_program_that_does_not_work(self):
         status, output = self.run_with("garbage")
