@@ -144,6 +144,10 @@ int pj_plan_judge_module(struct pj_plan *plan, struct pj_job *job, struct pj_err
 /** How many files a module names: its own, or a link's inputs, and headers in memory. */
 size_t pj_plan_file_count(const struct pj_module *module);
 
+/** Does a cubin run on `number`: its own architecture, or one of the same major number that came after it?
+ * True for everything that is no cubin. */
+bool pj_plan_cubin_runs_on(const struct pj_plan_image *image, uint16_t number);
+
 /** Is this the job of a source whose PTX is still to be made? */
 bool pj_job_needs_preparing(const struct pj_job *job);
 

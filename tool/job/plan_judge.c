@@ -164,20 +164,30 @@ static int judge_ptx_target(struct pj_plan *plan, const struct pj_plan_image *im
                   pj_ptx_finding_name(finding.code), reason, err);
 }
 
-/* A cubin runs on its own architecture, and on those of the same major number that come after it. */
+static unsigned cubin_number(const struct pj_plan_image *image)
+{
+    return image->contents.count > 0 ? image->contents.items[0].arch.number : 0;
+}
+
+bool pj_plan_cubin_runs_on(const struct pj_plan_image *image, uint16_t number)
+{
+    unsigned own = cubin_number(image);
+    if (image->form != PJ_FORM_INPUT || image->contents.kind != PJ_INPUT_CUBIN || own == 0)
+        return true;
+    return own / 10 == number / 10u && own <= number;
+}
+
 static int judge_cubin_target(struct pj_plan *plan, const struct pj_plan_image *image, struct pj_job *job,
                               struct pj_error **err)
 {
-    const struct pj_contents *contents = &image->contents;
-    unsigned number = contents->count > 0 ? contents->items[0].arch.number : 0;
-    if (number == 0 || (number / 10 == job->target / 10u && number <= job->target))
+    if (pj_plan_cubin_runs_on(image, job->target))
         return 0;
     return decide(
         job, not_for_target(job), "other-architecture",
         pj_arena_printf(&plan->arena,
                         "%s is a cubin for sm_%u, which does not run on sm_%u: name its PTX, or a cubin for "
                         "each target",
-                        image->path, number, job->target),
+                        image->path, cubin_number(image), job->target),
         err);
 }
 

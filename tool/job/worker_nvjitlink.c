@@ -2,18 +2,23 @@
 /* One link by nvJitLink. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/buffer.h"
 #include "base/clock.h"
+#include "base/file.h"
+#include "job/worker_capture.h"
 #include "job/worker_make.h"
 
-#define OUTPUT_MAX_BYTES (UINT64_C(1) << 30)
+#define OUTPUT_MAX_BYTES  (UINT64_C(1) << 30)
+#define PRINTED_MAX_BYTES (UINT64_C(1) << 20)
 
 struct link {
     const struct pj_nvjitlink *linker;
     nvJitLinkHandle handle;
     struct pj_arena *arena;
     struct pj_wire_made *made;
+    int printed; /* what it printed meanwhile: a file in memory, -1 = none */
 };
 
 /* Notes the first call that fails; true where this one did not. */
@@ -54,13 +59,47 @@ static void append_log(struct link *link, size_function *get_size, log_function 
     pj_buffer_append(log, text, size);
 }
 
+/* The line without what marks it as one of nvJitLink's: `@E@error   : `. */
+static const char *without_mark(const char *line, size_t *length)
+{
+    static const char *const marks[] = {"@E@", "error   : "};
+    for (size_t i = 0; i < PJ_COUNT(marks); i++) {
+        size_t size = strlen(marks[i]);
+        if (*length >= size && strncmp(line, marks[i], size) == 0) {
+            line += size;
+            *length -= size;
+        }
+    }
+    return line;
+}
+
+/* A symbol that is defined twice fails no link [nvJitLink 13.0], and only standard error tells of it. To
+ * whoever reads the log it is a warning. */
+static int append_printed(struct link *link, struct pj_buffer *log, struct pj_error **err)
+{
+    PJ_CLEANUP_BUFFER struct pj_buffer printed = {0};
+    int r = link->printed >= 0
+                ? pj_file_read_fd(link->printed, "standard error", PRINTED_MAX_BYTES, &printed, err)
+                : 0;
+    for (const char *line = pj_buffer_text(&printed); r == 0 && *line;) {
+        size_t length = strcspn(line, "\n"), shown = length;
+        const char *text = without_mark(line, &shown);
+        if (shown > 0)
+            pj_buffer_printf(log, "%swarning : %.*s", log->size > 0 ? "\n" : "", (int)shown, text);
+        line += length + (line[length] == '\n');
+    }
+    return r;
+}
+
 static int write_log(struct link *link, const struct pj_wire_make *make,
                      const struct pj_wire_descriptors *descriptors, struct pj_error **err)
 {
     PJ_CLEANUP_BUFFER struct pj_buffer log = {0};
     append_log(link, link->linker->error_log_size, link->linker->error_log, &log);
     append_log(link, link->linker->info_log_size, link->linker->info_log, &log);
-    int r = pj_buffer_check(&log, err);
+    int r = append_printed(link, &log, err);
+    if (r == 0)
+        r = pj_buffer_check(&log, err);
     return r < 0 ? r
                  : pj_worker_write_output(make, descriptors, PJ_OUTPUT_LOG, pj_buffer_text(&log), log.size,
                                           err);
@@ -102,13 +141,17 @@ int pj_worker_nvjitlink_make(const struct pj_nvjitlink *linker, const struct pj_
                              const struct pj_wire_descriptors *descriptors, struct pj_arena *arena,
                              struct pj_wire_made *made, struct pj_error **err)
 {
-    struct link link = {.linker = linker, .arena = arena, .made = made};
+    PJ_CLEANUP_CLOSE int printed = memfd_create("prejit stderr", MFD_CLOEXEC);
+    struct link link = {.linker = linker, .arena = arena, .made = made, .printed = printed};
+    struct pj_capture capture = {.saved = -1};
+    pj_capture_begin(&capture, printed);
     double begin = pj_clock_ms();
     bool created = went_well(&link, linker->create(&link.handle, make->argument_count, make->arguments),
                              "nvJitLinkCreate");
     if (created && add_parts(&link, make, parts))
         (void)went_well(&link, linker->complete(link.handle), "nvJitLinkComplete");
     made->call_ms = pj_clock_ms() - begin;
+    pj_capture_end(&capture);
     int r = link.handle ? write_log(&link, make, descriptors, err) : 0;
     if (r == 0 && made->result == 0)
         r = write_cubin(&link, make, descriptors, err);

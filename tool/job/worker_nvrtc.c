@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One program through NVRTC. */
-#include <fcntl.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "base/buffer.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "job/worker_capture.h"
 #include "job/worker_make.h"
 
 /* More than any compiler's output that anybody has. */
@@ -62,15 +61,13 @@ static void compile(struct program *program)
 {
     const struct pj_wire_make *make = program->make;
     int headers = pj_worker_output(make, program->descriptors, PJ_OUTPUT_HEADERS);
-    PJ_CLEANUP_CLOSE int saved = headers >= 0 ? fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3) : -1;
-    if (headers >= 0)
-        (void)dup2(headers, STDERR_FILENO);
+    struct pj_capture capture = {.saved = -1};
+    pj_capture_begin(&capture, headers);
     double begin = pj_clock_ms();
     nvrtcResult result = program->nvrtc->nvrtcCompileProgram_(program->handle, (int)make->argument_count,
                                                               (const char *const *)make->arguments);
     program->made->call_ms = pj_clock_ms() - begin;
-    if (headers >= 0 && saved >= 0)
-        (void)dup2(saved, STDERR_FILENO);
+    pj_capture_end(&capture);
     (void)went_well(program, result, "nvrtcCompileProgram");
 }
 

@@ -147,27 +147,48 @@ static int make_order(struct pj_build *build, struct pj_build_work *work, const 
     return work->route == PJ_ROUTE_LINK ? file_parts(build, work, err) : made_part(build, work, err);
 }
 
-/* A linker older than its input is the usual reason where LTO-IR is not taken. */
-static int hint_at_ltoir(struct pj_build *build, struct pj_build_work *work, const struct pj_compiler *linker,
-                         struct pj_error **err)
+static bool says_older(const struct pj_making *making, const struct pj_build_unit *unit)
+{
+    return strcmp(making->result_name, "NVJITLINK_ERROR_OUTDATED_LIBRARY") == 0 ||
+           (unit->log && strstr(unit->log, "newer version"));
+}
+
+/* "container 1.66, IR 2.98" of LTO-IR by itself; inside a container only the first is recorded. */
+static const char *ltoir_version(struct pj_build *build, const struct pj_contents *contents,
+                                 const struct pj_content *item)
+{
+    if (contents->kind != PJ_INPUT_LTOIR)
+        return pj_arena_printf(&build->arena, "container %u.%u", item->major, item->minor);
+    return pj_arena_printf(&build->arena, "container %u.%u, IR %u.%u", contents->ltoir.container.major,
+                           contents->ltoir.container.minor, contents->ltoir.ir.major,
+                           contents->ltoir.ir.minor);
+}
+
+/* A linker that is older than its input: both versions, and the way out. */
+static int explain_age(struct pj_build *build, struct pj_build_work *work, const struct pj_compiler *linker,
+                       struct pj_error **err)
 {
     const struct pj_plan_image *const *images = build->plan->module_images[work->module];
     size_t count = pj_plan_file_count(&build->manifest->modules[work->module]);
-    if (work->route != PJ_ROUTE_LINK || work->unit->verdict != PJ_BUILD_REJECTED)
+    if (work->link.end != PJ_MAKING_REFUSED || work->route != PJ_ROUTE_LINK ||
+        !says_older(&work->link, work->unit))
         return 0;
     for (size_t i = 0; i < count; i++) {
         const struct pj_contents *contents = &images[i]->contents;
         for (size_t k = 0; images[i]->form == PJ_FORM_INPUT && k < contents->count; k++) {
             if (contents->items[k].kind != PJ_CODE_LTOIR)
                 continue;
-            work->unit->reason =
-                pj_arena_printf(&build->arena,
-                                "%s; %s holds LTO-IR of version %u.%u: where that is newer than this "
-                                "nvJitLink (%s, %s) takes, use one as "
-                                "new as the compiler that made it (--nvjitlink PATH)",
-                                work->unit->reason, images[i]->path, contents->items[k].major,
-                                contents->items[k].minor, linker->library.version, linker->library.path);
-            return work->unit->reason ? 0 : pj_error_no_memory(err);
+            const char *version = ltoir_version(build, contents, &contents->items[k]);
+            if (!version)
+                return pj_error_no_memory(err);
+            return pj_build_settle(
+                work, PJ_BUILD_REJECTED, "linker-too-old",
+                pj_arena_printf(
+                    &build->arena,
+                    "nvJitLink %s (%s) is older than the LTO-IR in %s (%s): use an nvJitLink as new as the "
+                    "compiler that made it (--nvjitlink PATH), or compile it with an older one",
+                    linker->library.version, linker->library.path, images[i]->path, version),
+                err);
         }
     }
     return 0;
@@ -188,7 +209,7 @@ static int take_result(struct pj_build *build, struct pj_build_work *work, const
     if (r == 0 && work->link.end != PJ_MAKING_MADE) {
         work->left_out = !work->explicit_target && is_unknown_arch(&work->link);
         r = pj_build_take_failure(build, work, &work->link, name, err);
-        return r == 0 ? hint_at_ltoir(build, work, linker, err) : r;
+        return r == 0 ? explain_age(build, work, linker, err) : r;
     }
     work->unit->has_ms = true;
     work->unit->ms += work->link.call_ms;

@@ -103,6 +103,36 @@ static int judge_ptx(struct pj_build *build, struct pj_build_work *work, struct 
     return 0;
 }
 
+/* What a linker would refuse with less of a reason, or pass over in silence. */
+static int judge_inputs(struct pj_build *build, struct pj_build_work *work, struct pj_error **err)
+{
+    const struct pj_plan_image *const *images = build->plan->module_images[work->module];
+    size_t count = pj_plan_file_count(&build->manifest->modules[work->module]);
+    char wanted[PJ_ARCH_TEXT];
+    for (size_t i = 0; i < count; i++) {
+        if (images[i]->form != PJ_FORM_INPUT)
+            continue;
+        if (!pj_plan_cubin_runs_on(images[i], work->arch.number))
+            return incompatible(
+                work, "other-architecture",
+                pj_arena_printf(&build->arena,
+                                "%s is a cubin for sm_%u, which cannot be linked for %s: name its PTX, or "
+                                "a cubin for each target",
+                                images[i]->path, images[i]->contents.items[0].arch.number,
+                                pj_arch_text(work->arch, wanted)),
+                err);
+        if (images[i]->contents.kind != PJ_INPUT_PTX && !images[i]->contents.has_linkable)
+            return pj_build_settle(
+                work, PJ_BUILD_REJECTED, "not-linkable",
+                pj_arena_printf(&build->arena,
+                                "%s holds device code that was compiled without -rdc=true, and the linker "
+                                "passes over it in silence: compile it with `nvcc -dc`",
+                                images[i]->path),
+                err);
+    }
+    return 0;
+}
+
 /* Options that name a real architecture give a cubin for it alone. */
 static int judge_source(struct pj_build *build, struct pj_build_work *work, struct pj_error **err)
 {
@@ -137,7 +167,10 @@ static int judge(struct pj_build *build, struct pj_build_work *work, struct pj_e
         r = pj_build_settle(work, PJ_BUILD_REJECTED, job.reason_code, job.reason, err);
     if (r < 0 || work->unit->verdict != PJ_BUILD_NOT_TRIED)
         return r;
-    return work->route == PJ_ROUTE_LINK ? judge_ptx(build, work, err) : judge_source(build, work, err);
+    if (work->route != PJ_ROUTE_LINK)
+        return judge_source(build, work, err);
+    r = judge_inputs(build, work, err);
+    return r == 0 && work->unit->verdict == PJ_BUILD_NOT_TRIED ? judge_ptx(build, work, err) : r;
 }
 
 static bool is_there(const struct pj_build *build, size_t module, struct pj_arch arch)

@@ -23,12 +23,29 @@ int pj_build_note_arguments(struct pj_build *build, struct pj_build_work *work,
     return 0;
 }
 
+/* What the compiler has to say besides the reason: figures of what did compile are not to the point. */
+static const char *without_figures(struct pj_arena *arena, const char *log)
+{
+    static const char *const figures[] = {"ptxas info", "ptxas         .", "info "};
+    PJ_CLEANUP_BUFFER struct pj_buffer text = {0};
+    for (const char *line = log; *line;) {
+        size_t length = strcspn(line, "\n");
+        bool figure = false;
+        for (size_t i = 0; i < PJ_COUNT(figures); i++)
+            figure |= strncmp(line, figures[i], strlen(figures[i])) == 0;
+        if (!figure)
+            pj_buffer_printf(&text, "%s%.*s", text.size > 0 ? "\n" : "", (int)length, line);
+        line += length + (line[length] == '\n');
+    }
+    return text.failed ? NULL : pj_arena_strdup(arena, pj_buffer_text(&text));
+}
+
 static int take_refusal(struct pj_build *build, struct pj_build_work *work, struct pj_making *making,
                         const char *library, struct pj_error **err)
 {
     const char *log = pj_buffer_text(pj_making_result(making, PJ_OUTPUT_LOG));
     const char *line = pj_maker_first_error(log, &build->arena);
-    work->unit->log = *log ? pj_arena_strdup(&build->arena, log) : NULL;
+    work->unit->log = *log ? without_figures(&build->arena, log) : NULL;
     if (!line || (*log && !work->unit->log))
         return pj_error_no_memory(err);
     return pj_build_settle(work, PJ_BUILD_REJECTED, "refused-by-compiler",

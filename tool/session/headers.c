@@ -44,7 +44,7 @@ static int add_line(const struct pj_source *source, const char *line, size_t len
         return pj_error_no_memory(err);
     if (length == 0 || is_in_memory(source->module, name))
         return 0;
-    char *path = pj_path_join(directory, name);
+    char *path = strcmp(directory, ".") == 0 ? PJ_STEAL(name) : pj_path_join(directory, name);
     char **slot = path ? PJ_ARRAY_PUSH(names) : NULL;
     if (!slot) {
         free(path);

@@ -240,6 +240,16 @@ static const char *refusal_of(const struct pj_maker *maker, struct pj_making *ma
     return line && *line ? line : making->result_name;
 }
 
+/* nvJitLink 13.0 keeps something of a link that failed: after PTX that did not compile, a later link in the
+ * same process with an undefined reference "succeeds". So a process that refused goes. */
+static void replace_tainted(struct pj_maker *maker, struct seat *seat)
+{
+    if (maker->options.library != PJ_LIBRARY_NVJITLINK)
+        return;
+    pj_pool_stop(maker->pool, PJ_STEAL(seat->worker));
+    seat->state = SEAT_EMPTY;
+}
+
 static int take_made(struct pj_maker *maker, struct seat *seat, const struct pj_wire_made *made,
                      struct pj_error **err)
 {
@@ -258,12 +268,14 @@ static int take_made(struct pj_maker *maker, struct seat *seat, const struct pj_
     making->failed_call = pj_arena_strdup(maker->options.arena, made->failed_call);
     if (!making->result_name || !making->failed_call)
         return pj_error_no_memory(err);
-    if (made->image_changed)
+    if (made->image_changed) {
         settle(maker, order, PJ_MAKING_CHANGED, "a file changed while prejit was working on it; run again");
-    else if (made->failed_call[0] != '\0')
+    } else if (made->failed_call[0] != '\0') {
+        replace_tainted(maker, seat);
         settle(maker, order, PJ_MAKING_REFUSED, refusal_of(maker, making));
-    else
+    } else {
         settle(maker, order, PJ_MAKING_MADE, NULL);
+    }
     return 0;
 }
 
