@@ -85,16 +85,19 @@ class Pages(unittest.TestCase):
                 for name in re.findall(r"(prejit[-a-z]*)\(1\)", plain(file.read())):
                     self.assertTrue(os.path.exists(os.path.join(PAGES, f"{name}.1")), f"{path}: {name}")
 
-    def test_what_the_readme_links_to_is_installed(self):
+    def test_what_pages_link_to_is_installed(self):
         with tempfile.TemporaryDirectory() as prefix:
             subprocess.run(["cmake", "--install", harness.BUILD, "--prefix", prefix], check=True,
                            stdout=subprocess.DEVNULL)
             (readme,) = glob.glob(f"{prefix}/share/doc/*/README.md")
-            with open(readme, encoding="utf-8") as file:
-                links = re.findall(r"\]\((docs/[^)#]+)", file.read())
-            self.assertGreater(len(links), 3)
-            for link in links:
-                self.assertTrue(os.path.isfile(os.path.join(os.path.dirname(readme), link)), link)
+            pages = glob.glob(f"{os.path.dirname(readme)}/**/*.md", recursive=True)
+            self.assertGreater(len(pages), 4)
+            for name in pages:
+                with open(name, encoding="utf-8") as file:
+                    links = re.findall(r"\]\((?!\w+:)([^)#]+)", file.read())
+                self.assertTrue(links or name != readme)
+                for link in links:
+                    self.assertTrue(os.path.exists(os.path.join(os.path.dirname(name), link)), f"{name}: {link}")
 
     def test_they_can_be_read(self):
         if not shutil.which("groff"):
