@@ -187,11 +187,6 @@ struct choice {
     size_t hidden[PJ_BUILD_VERDICT_COUNT];
 };
 
-static void free_choice(struct choice *choice)
-{
-    free(choice->units);
-}
-
 static int choose(const struct pj_build_report *report, bool verbose, struct choice *ret_choice,
                   struct pj_error **err)
 {
@@ -227,41 +222,69 @@ static void put_hidden(const struct choice *choice, struct pj_buffer *buffer)
         pj_buffer_puts(buffer, none_shown ? " (-v lists them)\n" : " (-v shows all)\n");
 }
 
+/* The lines of a table, and what the renderer wants: pointers to them. */
+struct lines {
+    struct line *items;
+    const void **rows;
+    size_t count;
+};
+
+static void free_lines(struct lines *lines)
+{
+    free(lines->items);
+    free(lines->rows);
+}
+
+static void add_line(struct lines *lines, const struct pj_build_unit *unit,
+                     const struct pj_build_kernel *of_kernel)
+{
+    struct line *line = &lines->items[lines->count];
+    *line = (struct line){.unit = unit, .kernel = of_kernel};
+    lines->rows[lines->count++] = line;
+}
+
+static void fill_lines(const struct choice *choice, bool verbose, struct lines *lines)
+{
+    for (size_t i = 0; i < choice->unit_count; i++) {
+        const struct pj_build_unit *unit = choice->units[i];
+        add_line(lines, unit, NULL);
+        for (size_t k = 0; verbose && k < unit->kernel_count; k++)
+            add_line(lines, unit, &unit->kernels[k]);
+    }
+}
+
 static int put_lines(const struct choice *choice, bool verbose, struct pj_buffer *buffer,
                      struct pj_error **err)
 {
-    size_t most = choice->unit_count, count = 0;
+    size_t most = choice->unit_count;
     for (size_t i = 0; verbose && i < choice->unit_count; i++)
         most += choice->units[i]->kernel_count;
-    PJ_CLEANUP_FREE struct line *lines = calloc(most + 1, sizeof *lines);
-    PJ_CLEANUP_FREE const void **rows = calloc(most + 1, sizeof(const void *));
-    if (!lines || !rows)
-        return pj_error_no_memory(err);
-    for (size_t i = 0; i < choice->unit_count; i++) {
-        const struct pj_build_unit *unit = choice->units[i];
-        lines[count++] = (struct line){.unit = unit};
-        for (size_t k = 0; verbose && k < unit->kernel_count; k++)
-            lines[count++] = (struct line){.unit = unit, .kernel = &unit->kernels[k]};
+    struct lines lines = {.items = calloc(most + 1, sizeof *lines.items),
+                          .rows = calloc(most + 1, sizeof(const void *))};
+    struct pj_column_table table = {
+        .columns = build_columns, .column_count = PJ_COUNT(build_columns), .rows = lines.rows};
+    int r = lines.items && lines.rows ? 0 : pj_error_no_memory(err);
+    if (r == 0) {
+        fill_lines(choice, verbose, &lines);
+        table.row_count = lines.count;
+        r = pj_column_text(&table, verbose, buffer, err);
     }
-    for (size_t i = 0; i < count; i++)
-        rows[i] = &lines[i];
-    const struct pj_column_table table = {
-        .columns = build_columns, .column_count = PJ_COUNT(build_columns), .rows = rows, .row_count = count};
-    return pj_column_text(&table, verbose, buffer, err);
+    free_lines(&lines);
+    return r;
 }
 
 static int put_reasons(const struct choice *choice, bool verbose, struct pj_buffer *buffer,
                        struct pj_error **err)
 {
-    PJ_CLEANUP_FREE struct pj_detail *details = calloc(choice->unit_count + 1, sizeof *details);
-    size_t count = 0;
-    if (!details)
-        return pj_error_no_memory(err);
+    PJ_CLEANUP_DETAILS struct pj_details details = {0};
     for (size_t i = 0; i < choice->unit_count; i++) {
         const struct pj_build_unit *unit = choice->units[i];
         if (!unit->reason && !unit->log)
             continue;
-        details[count++] = (struct pj_detail){
+        struct pj_detail *detail = PJ_ARRAY_PUSH(&details);
+        if (!detail)
+            return pj_error_no_memory(err);
+        *detail = (struct pj_detail){
             .module = unit->module,
             .target = unit->target,
             .verdict = pj_build_verdict_name(unit->verdict),
@@ -272,7 +295,7 @@ static int put_reasons(const struct choice *choice, bool verbose, struct pj_buff
                                unit->verdict == PJ_BUILD_OUT_OF_MEMORY,
         };
     }
-    return pj_details_put(details, count, verbose, buffer, err);
+    return pj_details_put(&details, verbose, buffer, err);
 }
 
 /* "3 warnings, the first of saxpy sm_90: …": the same one comes for each target. */
@@ -367,18 +390,15 @@ static void put_left_out(size_t count, size_t start, struct pj_buffer *buffer)
                    " left out: a module does not run there, or the toolkit does not compile for it\n");
 }
 
-int pj_build_render_table(const struct pj_build_report *report, bool verbose, struct pj_buffer *buffer,
-                          struct pj_error **err)
+static int put_table(const struct pj_build_report *report, const struct choice *choice, bool verbose,
+                     struct pj_buffer *buffer, struct pj_error **err)
 {
-    __attribute__((cleanup(free_choice))) struct choice choice = {0};
     size_t start = buffer->size;
-    int r = choose(report, verbose, &choice, err);
-    if (r == 0)
-        r = put_lines(&choice, verbose, buffer, err);
+    int r = put_lines(choice, verbose, buffer, err);
     if (r < 0)
         return r;
-    put_hidden(&choice, buffer);
-    r = put_reasons(&choice, verbose, buffer, err);
+    put_hidden(choice, buffer);
+    r = put_reasons(choice, verbose, buffer, err);
     if (r < 0)
         return r;
     if (verbose)
@@ -388,4 +408,15 @@ int pj_build_render_table(const struct pj_build_report *report, bool verbose, st
     put_left_out(report->left_out, start, buffer);
     pj_notes_put(report->notes, report->note_count, start, buffer);
     return pj_buffer_check(buffer, err);
+}
+
+int pj_build_render_table(const struct pj_build_report *report, bool verbose, struct pj_buffer *buffer,
+                          struct pj_error **err)
+{
+    struct choice choice = {0};
+    int r = choose(report, verbose, &choice, err);
+    if (r == 0)
+        r = put_table(report, &choice, verbose, buffer, err);
+    free(choice.units);
+    return r;
 }

@@ -139,12 +139,18 @@ static bool put_group(const struct group *group, struct pj_buffer *buffer)
     return size > 0 || may_be_left_out;
 }
 
-int pj_details_put(const struct pj_detail *details, size_t count, bool verbose, struct pj_buffer *buffer,
+void pj_details_free(struct pj_details *details)
+{
+    free(details->items);
+    *details = (struct pj_details){0};
+}
+
+int pj_details_put(const struct pj_details *details, bool verbose, struct pj_buffer *buffer,
                    struct pj_error **err)
 {
     __attribute__((cleanup(free_groups))) struct groups groups = {0};
-    for (size_t i = 0; i < count; i++) {
-        if (!add_detail(&groups, &details[i]))
+    for (size_t i = 0; i < details->count; i++) {
+        if (!add_detail(&groups, &details->items[i]))
             return pj_error_no_memory(err);
     }
     size_t hidden = 0;
@@ -176,16 +182,16 @@ static bool has_detail(const struct pj_report *report, const struct pj_report_jo
 int pj_report_details(const struct pj_report *report, const void *const *rows, size_t row_count, bool verbose,
                       struct pj_buffer *buffer, struct pj_error **err)
 {
-    PJ_CLEANUP_FREE struct pj_detail *details = calloc(row_count + 1, sizeof *details);
-    size_t count = 0;
-    if (!details)
-        return pj_error_no_memory(err);
+    PJ_CLEANUP_DETAILS struct pj_details details = {0};
     for (size_t i = 0; i < row_count; i++) {
         const struct pj_report_job *job = rows[i];
         enum pj_verdict verdict = job->verdict;
         if (!has_detail(report, job, verbose))
             continue;
-        details[count++] = (struct pj_detail){
+        struct pj_detail *detail = PJ_ARRAY_PUSH(&details);
+        if (!detail)
+            return pj_error_no_memory(err);
+        *detail = (struct pj_detail){
             .module = job->module,
             .target = job->target,
             .verdict = verdict == PJ_VERDICT_NONE ? NULL : pj_verdict_name(verdict),
@@ -196,7 +202,7 @@ int pj_report_details(const struct pj_report *report, const void *const *rows, s
                                verdict == PJ_VERDICT_OUT_OF_MEMORY,
         };
     }
-    return pj_details_put(details, count, verbose, buffer, err);
+    return pj_details_put(&details, verbose, buffer, err);
 }
 
 void pj_notes_put(const char *const *notes, size_t count, size_t start, struct pj_buffer *buffer)

@@ -20,9 +20,19 @@ struct pj_detail {
     bool may_be_left_out; /* say how the run can succeed without it, where it is required */
 };
 
+/** A list of them; zero-initialised is a valid, empty one, filled with PJ_ARRAY_PUSH. */
+struct pj_details {
+    struct pj_detail *items;
+    size_t count, capacity;
+};
+
+void pj_details_free(struct pj_details *details);
+
+#define PJ_CLEANUP_DETAILS __attribute__((cleanup(pj_details_free)))
+
 /** Appends them: those with one verdict, reason and log share a line, in the order of their first. Without
  * `verbose` the first reasons alone. */
-int pj_details_put(const struct pj_detail *details, size_t count, bool verbose, struct pj_buffer *buffer,
+int pj_details_put(const struct pj_details *details, bool verbose, struct pj_buffer *buffer,
                    struct pj_error **err);
 
 /** Appends one line a note, with a blank line before them where `buffer` holds more than `start` bytes. */
