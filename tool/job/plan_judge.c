@@ -37,6 +37,19 @@ static bool has_kernel(const struct pj_plan_image *image, const char *kernel)
     return pj_ptx_missing_kernel(&image->ptx, &kernel, 1) == 1;
 }
 
+static const char *without_kernel(struct pj_plan *plan, const struct pj_plan_image *const *images,
+                                  size_t count, const char *kernel)
+{
+    const struct pj_ptx *ptx = &images[0]->ptx;
+    if (count > 1)
+        return pj_arena_printf(&plan->arena, "none of the %zu files has a kernel '%s'", count, kernel);
+    if (ptx->kernel_count == 0)
+        return pj_arena_printf(&plan->arena, "%s has no kernel '%s' (it has none at all)", images[0]->path,
+                               kernel);
+    return pj_arena_printf(&plan->arena, "%s has no kernel '%s' (it has %zu, the first is '%s')",
+                           images[0]->path, kernel, ptx->kernel_count, ptx->kernels[0]);
+}
+
 /* Which kernels a module has is known where all its images are PTX. */
 static int judge_kernels(struct pj_plan *plan, const struct pj_module *module,
                          const struct pj_plan_image *const *images, size_t count, struct pj_job *job,
@@ -52,15 +65,8 @@ static int judge_kernels(struct pj_plan *plan, const struct pj_module *module,
             found = has_kernel(images[i], module->kernels[k]);
         if (found)
             continue;
-        const struct pj_ptx *ptx = &images[0]->ptx;
-        const char *reason =
-            count == 1
-                ? pj_arena_printf(&plan->arena, "%s has no kernel '%s' (it has %zu, the first is '%s')",
-                                  images[0]->path, module->kernels[k], ptx->kernel_count,
-                                  ptx->kernel_count ? ptx->kernels[0] : "none")
-                : pj_arena_printf(&plan->arena, "none of the %zu files has a kernel '%s'", count,
-                                  module->kernels[k]);
-        return decide(job, PJ_JOB_REJECTED, pj_ptx_finding_name(PJ_PTX_KERNEL_MISSING), reason, err);
+        return decide(job, PJ_JOB_REJECTED, pj_ptx_finding_name(PJ_PTX_KERNEL_MISSING),
+                      without_kernel(plan, images, count, module->kernels[k]), err);
     }
     return 0;
 }
@@ -121,10 +127,10 @@ static int judge_link(struct pj_plan *plan, const struct pj_module *module,
                       "to compile; "
                       "`prejit build` makes that cubin ahead of time",
                       err);
-    bool has_ptx = false;
     for (size_t i = 0; i < module->input_count; i++) {
-        has_ptx |= images[i]->contents.has_ptx;
-        if (images[i]->contents.has_ltoir)
+        const struct pj_contents *contents = &images[i]->contents;
+        /* Beside PTX or a cubin the driver passes over it in silence [47]. */
+        if (contents->has_ltoir && !contents->has_ptx && !contents->has_cubin)
             return decide(
                 job, PJ_JOB_REJECTED, "needs-nvjitlink",
                 pj_arena_printf(&plan->arena,

@@ -101,6 +101,57 @@ static void test_plan(void **state)
     assert_true(failures > 50);
 }
 
+/* Sources, their PTX, and links of everything. */
+static int plan_compiled(struct plan_case *plan_case, struct pj_error **err)
+{
+    static const uint16_t devices[] = {80, 90};
+    static const struct pj_plan_machine machine = {.devices = devices, .device_count = 2};
+    int r = plan_case_read(plan_case, err);
+    if (r == 0)
+        r = plan_case_expand(plan_case, err);
+    for (size_t i = 0; r == 0 && i < plan_case->plan->job_count; i++) {
+        const struct pj_job *job = &plan_case->plan->jobs[i];
+        if (pj_job_needs_preparing(job))
+            r = pj_plan_prepared(plan_case->plan, i, &machine, PTX("sm_90"), strlen(PTX("sm_90")), job->files,
+                                 job->file_count, err);
+    }
+    if (r == 0)
+        r = pj_plan_settle(plan_case->plan, err);
+    return r == 0 ? pj_plan_name(plan_case->plan, "Apr 29 202617:12:06", err) : r;
+}
+
+static void test_plan_compiled(void **state)
+{
+    (void)state;
+    CLEANUP_FOLDER struct folder folder;
+    folder_make(&folder);
+    folder_write(&folder, "a.ptx", PTX("sm_80"));
+    folder_write(&folder, "a.cu", "__global__ void k() {}\n");
+    folder_write(&folder, "text", "hello\n");
+    bool failed = true;
+    size_t failures = 0;
+    for (size_t n = 1; failed; n++, failures += failed) {
+        PJ_CLEANUP_ERROR struct pj_error *err = NULL;
+        CLEANUP_PLAN struct plan_case plan_case = {
+            .text = "version: 1\ntargets: [native, 90a, sm_80..sm_100]\nmodules:\n"
+                    "- {name: a, source: a.cu, headers: {h: text}, nvrtc: [-DX], name_expressions: [k]}\n"
+                    "- {name: b, source: a.cu, kernels: [none]}\n- {name: c, source: a.ptx}\n"
+                    "- {name: d, source: a.cu, nvrtc: [-arch=sm_90]}\n- {name: e, link: [a.ptx]}\n"
+                    "- {name: f, link: [text, a.ptx], options: {max_registers: 8}}\n"
+                    "- {name: g, link: [a.ptx], linker: nvjitlink}\n",
+            .directory = folder.path,
+            .devices = {80, 90},
+            .unsettled = true};
+        failing_memory_start(n);
+        int r = plan_compiled(&plan_case, &err);
+        failed = failing_memory_stop();
+        assert_int_equal(r, failed ? PJ_ERROR_NO_MEMORY : 0);
+        if (failed)
+            assert_string_equal(pj_error_message(err), "out of memory");
+    }
+    assert_true(failures > 50);
+}
+
 /* A worker that cannot be started for want of memory leaves neither process nor descriptor. */
 static void test_pool(void **state)
 {
@@ -141,8 +192,9 @@ static void test_pool(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_encode), cmocka_unit_test(test_decode), cmocka_unit_test(test_environment),
-        cmocka_unit_test(test_plan),   cmocka_unit_test(test_pool),
+        cmocka_unit_test(test_encode),        cmocka_unit_test(test_decode),
+        cmocka_unit_test(test_environment),   cmocka_unit_test(test_plan),
+        cmocka_unit_test(test_plan_compiled), cmocka_unit_test(test_pool),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

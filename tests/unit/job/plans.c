@@ -27,16 +27,38 @@ int plan_case_read(struct plan_case *plan_case, struct pj_error **err)
     return r < 0 ? r : pj_plan_read(plan_case->manifest, &selection, &plan_case->plan, err);
 }
 
+static struct pj_plan_machine machine_of(const struct plan_case *plan_case)
+{
+    struct pj_plan_machine machine = {.devices = plan_case->devices, .cuda_version = plan_case->cuda_version};
+    while (plan_case->devices[machine.device_count])
+        machine.device_count++;
+    return machine;
+}
+
 int plan_case_expand(struct plan_case *plan_case, struct pj_error **err)
 {
     struct pj_target_spec specs[4];
     struct pj_plan_selection selection = {0};
-    struct pj_plan_machine machine = {.devices = plan_case->devices, .cuda_version = plan_case->cuda_version};
+    const struct pj_plan_machine machine = machine_of(plan_case);
     assert_int_equal(parse_targets(plan_case, specs, &selection), 0);
-    while (plan_case->devices[machine.device_count])
-        machine.device_count++;
     int r = pj_plan_expand(plan_case->plan, &selection, &machine, err);
-    return r == 0 ? pj_plan_settle(plan_case->plan, err) : r;
+    return r == 0 && !plan_case->unsettled ? pj_plan_settle(plan_case->plan, err) : r;
+}
+
+void plan_case_prepare(struct plan_case *plan_case, size_t job, const char *ptx)
+{
+    PJ_CLEANUP_ERROR struct pj_error *err = NULL;
+    const struct pj_plan_machine machine = machine_of(plan_case);
+    const struct pj_job *before = &plan_case->plan->jobs[job];
+    expect_success(pj_plan_prepared(plan_case->plan, job, &machine, ptx, strlen(ptx), before->files,
+                                    before->file_count, &err),
+                   &err);
+}
+
+void plan_case_settle(struct plan_case *plan_case)
+{
+    PJ_CLEANUP_ERROR struct pj_error *err = NULL;
+    expect_success(pj_plan_settle(plan_case->plan, &err), &err);
 }
 
 void plan_case_make(struct plan_case *plan_case)
@@ -55,7 +77,8 @@ void plan_case_free(struct plan_case *plan_case)
 void plan_expect(const struct plan_case *plan_case, const char *lines)
 {
     static const char *const kinds[] = {"native", "foreign", "unresolved"};
-    static const char *const fates[] = {"open", "rejected", "incompatible"};
+    static const char *const fates[] = {"open",          "rejected",  "incompatible", "crashed", "timed out",
+                                        "out of memory", "not tried", "skipped",      "left out"};
     PJ_CLEANUP_BUFFER struct pj_buffer text = {0};
     for (size_t i = 0; i < plan_case->plan->job_count; i++) {
         const struct pj_job *job = &plan_case->plan->jobs[i];
@@ -65,4 +88,20 @@ void plan_expect(const struct plan_case *plan_case, const char *lines)
         assert_int_equal(job->reason != NULL, job->reason_code != NULL);
     }
     assert_string_equal(pj_buffer_text(&text), lines);
+}
+
+void plan_expect_reason(const struct plan_case *plan_case, size_t job, const char *reason)
+{
+    static const char folder[] = "FOLDER";
+    PJ_CLEANUP_BUFFER struct pj_buffer text = {0};
+    for (const char *at = reason; *at;) {
+        const char *found = strstr(at, folder);
+        size_t length = found ? (size_t)(found - at) : strlen(at);
+        pj_buffer_append(&text, at, length);
+        pj_buffer_puts(&text, found ? plan_case->directory : "");
+        at += length + (found ? sizeof folder - 1 : 0);
+    }
+    assert_true(job < plan_case->plan->job_count);
+    assert_non_null(plan_case->plan->jobs[job].reason);
+    assert_string_equal(plan_case->plan->jobs[job].reason, pj_buffer_text(&text));
 }

@@ -17,6 +17,7 @@ struct plan_case {
     const char *targets[4], *modules[4]; /* -t and -m, ended by NULL */
     uint16_t devices[4];                 /* ended by 0 */
     int cuda_version;
+    bool unsettled; /* expanding ends before jobs are dropped and joined */
     struct pj_manifest *manifest;
     struct pj_plan *plan;
 };
@@ -27,11 +28,20 @@ int plan_case_read(struct plan_case *plan_case, struct pj_error **err);
 /** Makes the jobs. */
 int plan_case_expand(struct plan_case *plan_case, struct pj_error **err);
 
+/** As if NVRTC had made `ptx` for the job number `job`; `ptx` outlives the plan. */
+void plan_case_prepare(struct plan_case *plan_case, size_t job, const char *ptx);
+
 /** Both; fails the test where one fails. */
 void plan_case_make(struct plan_case *plan_case);
 
 void plan_case_free(struct plan_case *plan_case);
 #define CLEANUP_PLAN __attribute__((cleanup(plan_case_free)))
+
+/** pj_plan_settle that succeeds. */
+void plan_case_settle(struct plan_case *plan_case);
+
+/** The reason of a job, in which FOLDER stands for the plan's directory. */
+void plan_expect_reason(const struct plan_case *plan_case, size_t job, const char *reason);
 
 /** The jobs, one a line: "id | name | kind | fate" and, where there is one, " | reason code". */
 void plan_expect(const struct plan_case *plan_case, const char *lines);
