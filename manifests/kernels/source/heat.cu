@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How heat spreads on a plate in one step: each point moves towards the mean of its four neighbours. */
-#include "grid.h"
+#include "grid.cuh"
 
 #ifndef REAL
 #define REAL float
