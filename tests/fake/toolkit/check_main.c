@@ -33,11 +33,12 @@ void check_expect(bool condition, const char *text, const char *file, int line, 
     const char *name = strrchr(file, '/');
     fprintf(stderr, "# %s:%d: not so: %s", name ? name + 1 : file, line, text);
     if (format[1]) { /* behind the blank that keeps it from being empty */
+        struct fake_buffer more = {0};
         va_list arguments;
         va_start(arguments, format);
-        fputc(':', stderr);
-        vfprintf(stderr, format, arguments);
+        fake_buffer_vprintf(&more, format, arguments);
         va_end(arguments);
+        fprintf(stderr, ":%s", fake_buffer_text(&more));
     }
     fputc('\n', stderr);
     _exit(1);
@@ -66,10 +67,11 @@ int check_process(void (*body)(void *), void *argument)
 /* The real library: where the loader finds it, else in the toolkit that was found when this was built. */
 static void *open_real(const char *file)
 {
+    static const char folder[] = TOOLKIT_REAL_PATH; /* empty: none was found */
     struct fake_buffer path = {0};
     void *library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
-    fake_buffer_printf(&path, "%s/%s", TOOLKIT_REAL_PATH, file);
-    if (!library && TOOLKIT_REAL_PATH[0])
+    fake_buffer_printf(&path, "%s/%s", folder, file);
+    if (!library && sizeof folder > 1)
         library = dlopen((char *)path.data, RTLD_NOW | RTLD_LOCAL);
     fake_buffer_free(&path);
     return library;
