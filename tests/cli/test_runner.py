@@ -135,6 +135,9 @@ class Runner(unittest.TestCase):
     def test_needs(self):
         self.assertEqual(self.run_case("needs program:no-such-program\nrun false\nexit 0\n"),
                          (77, ["ok 1 - area/one # SKIP needs the program no-such-program"]))
+        self.assertEqual(self.run_case("needs library:no-such-library.so.1\nrun false\nexit 0\n"),
+                         (77, ["ok 1 - area/one # SKIP needs the library no-such-library.so.1"]))
+        self.assertEqual(self.run_case("needs library:libc.so.6\nrun true\nexit 0\n"), (0, ["ok 1 - area/one"]))
         os.environ["PREJIT_MUST_WORK"] = "1"
         self.assertEqual(self.run_case("needs program:no-such-program\nrun false\nexit 0\n"),
                          (1, ["not ok 1 - area/one",
