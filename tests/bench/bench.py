@@ -14,11 +14,12 @@ def open_machine(description, **sizes):
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("build")
     parser.add_argument("--emulated", action="store_true", help="use BUILD's emulated driver")
+    parser.add_argument("--toolkit", help="the folder of NVRTC and nvJitLink")
     for name, size in sizes.items():
         parser.add_argument(f"--{name}", type=int, default=size)
     options = parser.parse_args()
     try:
-        return harness.Machine(options.build, options.emulated), options
+        return harness.Machine(options.build, options.emulated, options.toolkit), options
     except harness.Broken as problem:
         sys.exit(str(problem))
 

@@ -103,7 +103,8 @@ class Toolkit(unittest.TestCase):
 
     def test_program_that_went_wrong_is_shown(self):
         for status, output, kept, shown in ((0, "a\nhit\n", True, "yes"), (3, "a\nhit\n", False, "status 3: a; hit; oh"),
-                                            (0, "a\nmiss\n", False, "status 0: a; miss; oh"), (0, "hits\n", False, "status 0: hits; oh")):
+                                            (0, "a\nmiss\n", False, "status 0: a; miss; oh"),
+                                            (0, "hits\n", False, "status 0: hits; oh")):
             checks = Checks(judge_times=True)
             toolkit.check_run(checks, "x", harness.Result(status, output, "oh\n", 1.0), 0, "hit")
             self.assertEqual((checks.kept(), checks.rows[0][1]), (kept, shown))
@@ -150,6 +151,15 @@ class Workload(unittest.TestCase):
             for text in one:
                 self.assertTrue(least <= len(text) <= most, (kind, len(text)))
                 self.assertIn(b".entry axpb(", text)
+
+    def test_sources_differ_and_are_the_same_each_time(self):
+        one = [self.read(path) for path in workload.make_sources(self.folder + "/1", 3)]
+        two = [self.read(path) for path in workload.make_sources(self.folder + "/2", 3)]
+        self.assertEqual(one, two)
+        self.assertEqual(len(set(one)), 3)
+        for text in one:
+            self.assertTrue(70_000 <= len(text) <= 110_000, len(text))
+            self.assertIn(b"__global__ void axpb(float *x, int n)", text)
 
     @unittest.skipUnless(shutil.which("ptxas"), "needs ptxas")
     def test_ptxas_takes_them(self):

@@ -129,6 +129,47 @@ def plain(name, seed, size):
     return text + line * (missing // len(line)) + "//" + "." * max(0, missing % len(line) - 3) + "\n"
 
 
+SOURCE_KERNELS, SOURCE_STATEMENTS = 3, 40
+SOURCE_AXPB = """extern "C" __global__ void axpb(float *x, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        x[i] = x[i] * 3.f + 1.f;
+}
+"""
+
+
+def source_kernel(rng, name):
+    """CUDA C++ of the same nature as a heavy kernel's PTX."""
+    def polynomial(at, degree):
+        text = f"{rng.uniform(-1, 1):.9f}"
+        for _ in range(degree):
+            text = f"({text}) * {at} + {rng.uniform(-1, 1):.9f}"
+        return text
+
+    lines = [f'extern "C" __global__ void {name}(double *p)', "{",
+             f"    double x = p[0], total = {rng.uniform(0, 1):.9f}, inner, far;"]
+    for index in range(SOURCE_STATEMENTS):
+        root = f"sqrt({polynomial('x', 10)})" if index % 3 == 0 else polynomial("x", 10)
+        lines += [f"    inner = x * {rng.uniform(0.1, 2):.9f} + total;", f"    if (inner > {rng.uniform(1, 50):.9f})",
+                  f"        far = {root};", "    else", f"        far = {polynomial('inner', 14)};",
+                  f"    total += far * {rng.uniform(0.1, 1):.9f};"]
+    return "\n".join(lines + ["    p[0] = total;", "}", ""])
+
+
+def make_sources(folder, modules, seed=0, kernels=SOURCE_KERNELS):
+    """Writes CUDA C++ for NVRTC, some tenths of a second of work each, into `folder`; gives the paths."""
+    os.makedirs(folder, exist_ok=True)
+    paths = []
+    for index in range(modules):
+        name = f"s{index:03d}"
+        rng = random.Random(f"{seed}/{name}")
+        paths.append(os.path.join(folder, name + ".cu"))
+        with open(paths[-1], "w", encoding="ascii") as file:
+            file.write("\n".join([source_kernel(rng, f"{name}_k{number}") for number in range(kernels)] + [SOURCE_AXPB]))
+    return paths
+
+
 KINDS = {"heavy": heavy, "data": data, "plain": plain}
 
 

@@ -25,7 +25,8 @@ struct nvrtc {
 
 struct request {
     const char *library, *source, *ptx_path;
-    const char *options[LIST_MAX], *header_names[LIST_MAX], *header_texts[LIST_MAX];
+    const char *options[LIST_MAX], *header_names[LIST_MAX];
+    char *header_texts[LIST_MAX];
     int option_count, header_count;
     struct formulas expressions, formulas;
 };
@@ -84,42 +85,53 @@ static void nvrtc_must(const struct nvrtc *nvrtc, int result, const char *what)
     exit(EXIT_USAGE);
 }
 
-/* The PTX, which the caller frees; lowered names take the place of the expressions. */
-static char *compile(const struct nvrtc *nvrtc, struct request *request, size_t *ret_size)
+static void show_log(const struct nvrtc *nvrtc, void *program)
+{
+    size_t size = 0;
+    char *log = nvrtc->log_size(program, &size) == 0 ? calloc(1, size + 1) : NULL;
+    if (log && nvrtc->log(program, log) == 0)
+        printf("%s\n", log);
+    free(log);
+}
+
+/* The compiled program, which the caller destroys last: lowered names take the place of the expressions, and
+ * are its. */
+static void *compile(const struct nvrtc *nvrtc, struct request *request)
 {
     void *program = NULL;
     char *source = read_file(request->source);
     const char *slash = strrchr(request->source, '/');
     nvrtc_must(nvrtc,
                nvrtc->create(&program, source, slash ? slash + 1 : request->source, request->header_count,
-                             request->header_texts, request->header_names),
+                             (const char *const *)request->header_texts, request->header_names),
                "nvrtcCreateProgram");
+    free(source);
     for (int i = 0; i < request->expressions.count; i++)
         nvrtc_must(nvrtc, nvrtc->add_expression(program, request->expressions.items[i].name),
                    "nvrtcAddNameExpression");
     int result = nvrtc->compile(program, request->option_count, request->options);
-    if (result != 0) {
-        size_t size = 0;
-        char *log = nvrtc->log_size(program, &size) == 0 ? calloc(1, size + 1) : NULL;
-        if (log && nvrtc->log(program, log) == 0)
-            printf("%s\n", log);
-        free(log);
-    }
+    if (result != 0)
+        show_log(nvrtc, program);
     nvrtc_must(nvrtc, result, "nvrtcCompileProgram");
     for (int i = 0; i < request->expressions.count; i++) {
         const char *name;
         nvrtc_must(nvrtc, nvrtc->lowered_name(program, request->expressions.items[i].name, &name),
                    "nvrtcGetLoweredName");
-        /* The name dies with the program; it is kept to the end of the process. */
-        request->expressions.items[i].name = strdup(name);
+        request->expressions.items[i].name = name;
     }
-    nvrtc_must(nvrtc, nvrtc->ptx_size(program, ret_size), "nvrtcGetPTXSize");
-    char *ptx = calloc(1, *ret_size + 1);
+    return program;
+}
+
+/* Text that the caller frees. */
+static char *get_ptx(const struct nvrtc *nvrtc, void *program)
+{
+    size_t size = 0;
+    nvrtc_must(nvrtc, nvrtc->ptx_size(program, &size), "nvrtcGetPTXSize");
+    char *ptx = calloc(1, size + 1);
     if (!ptx)
         exit(EXIT_USAGE);
     nvrtc_must(nvrtc, nvrtc->ptx(program, ptx), "nvrtcGetPTX");
-    nvrtc_must(nvrtc, nvrtc->destroy(&program), "nvrtcDestroyProgram");
-    free(source);
+    printf("%zu bytes of PTX\n", size);
     return ptx;
 }
 
@@ -187,22 +199,11 @@ static const char *architecture(char *buffer, size_t size)
     return buffer;
 }
 
-int main(int argc, char **argv)
+/* `hit` or `loaded`, and what the kernels computed; or why not. */
+static int load_and_run(const struct request *request, const char *ptx)
 {
-    struct request request = {0};
-    char text[64];
-    size_t size;
     CUmodule module;
-    parse(&request, argc, argv);
-    make_context();
-    struct nvrtc nvrtc = open_nvrtc(request.library);
-    add_to_list(request.options, &request.option_count, architecture(text, sizeof text));
-    char *ptx = compile(&nvrtc, &request, &size);
-    printf("%zu bytes of PTX\n", size);
-    if (request.ptx_path)
-        write_ptx(request.ptx_path, ptx);
     CUresult result = cuModuleLoadData(&module, ptx);
-    free(ptx);
     if (result != CUDA_SUCCESS) {
         printf("cuModuleLoadData: %s\n", result_name(result));
         puts(result == CUDA_ERROR_JIT_COMPILATION_DISABLED ? "miss" : "failed");
@@ -210,8 +211,28 @@ int main(int argc, char **argv)
     }
     const char *disabled = getenv("CUDA_DISABLE_PTX_JIT");
     puts(disabled && strcmp(disabled, "1") == 0 ? "hit" : "loaded");
-    bool right = computes_all(module, &request.formulas);
-    right = computes_all(module, &request.expressions) && right;
+    bool right = computes_all(module, &request->formulas);
+    right = computes_all(module, &request->expressions) && right;
     must(cuModuleUnload(module), "cuModuleUnload");
     return right ? EXIT_SUCCESS : EXIT_WRONG;
+}
+
+int main(int argc, char **argv)
+{
+    struct request request = {0};
+    char text[64];
+    parse(&request, argc, argv);
+    make_context();
+    struct nvrtc nvrtc = open_nvrtc(request.library);
+    add_to_list(request.options, &request.option_count, architecture(text, sizeof text));
+    void *program = compile(&nvrtc, &request);
+    char *ptx = get_ptx(&nvrtc, program);
+    if (request.ptx_path)
+        write_ptx(request.ptx_path, ptx);
+    int status = load_and_run(&request, ptx);
+    free(ptx);
+    nvrtc_must(&nvrtc, nvrtc.destroy(&program), "nvrtcDestroyProgram");
+    for (int i = 0; i < request.header_count; i++)
+        free(request.header_texts[i]);
+    return status;
 }
