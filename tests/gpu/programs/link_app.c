@@ -108,30 +108,36 @@ static int refuse(const char *what, CUresult result, const char *log)
     return EXIT_CUDA;
 }
 
-static int link_all(const struct request *request)
+static int finish(const struct request *request, struct link *link)
 {
-    struct link link;
     void *cubin;
     size_t bytes;
     CUmodule module;
-    CUresult result = CUDA_SUCCESS;
-    begin(&link, request);
     for (int i = 0; i < request->input_count; i++) {
-        result = add(link.state, &request->inputs[i]);
-        if (result != CUDA_SUCCESS)
-            return refuse(request->inputs[i].path, result, link.log);
+        CUresult added = add(link->state, &request->inputs[i]);
+        if (added != CUDA_SUCCESS)
+            return refuse(request->inputs[i].path, added, link->log);
     }
-    result = cuLinkComplete(link.state, &cubin, &bytes);
+    CUresult result = cuLinkComplete(link->state, &cubin, &bytes);
     if (result != CUDA_SUCCESS)
-        return refuse("cuLinkComplete", result, link.log);
+        return refuse("cuLinkComplete", result, link->log);
+    /* The cubin is the link's, and must be loaded before that goes. */
     result = cuModuleLoadData(&module, cubin);
     if (result != CUDA_SUCCESS)
-        return refuse("cuModuleLoadData", result, link.log);
-    must(cuLinkDestroy(link.state), "cuLinkDestroy");
+        return refuse("cuModuleLoadData", result, link->log);
     puts("hit");
     bool right = computes_all(module, &request->formulas);
     must(cuModuleUnload(module), "cuModuleUnload");
     return right ? EXIT_SUCCESS : EXIT_WRONG;
+}
+
+static int link_all(const struct request *request)
+{
+    struct link link;
+    begin(&link, request);
+    int status = finish(request, &link);
+    must(cuLinkDestroy(link.state), "cuLinkDestroy");
+    return status;
 }
 
 int main(int argc, char **argv)
