@@ -10,6 +10,7 @@ from harness import DATA, Broken, entries_of, entry_name, stamp_of
 from promises import JIT_OFF
 
 BUILD_TARGETS = ["sm_75", "sm_80", "sm_90", "sm_90a", "sm_100f", "sm_120"]
+LINK_TARGETS = ["sm_80", "sm_120"]
 MISS = "CUDA_ERROR_JIT_COMPILATION_DISABLED"
 
 
@@ -164,14 +165,15 @@ def links(machine, checks):
     cases = link_cases(machine)
     modules = [{"name": name, "link": [data(one.partition(":")[2]) for one in inputs],
                 **({"options": options} if options else {})} for name, (inputs, options) in cases.items()]
-    manifest, cache = write_manifest(machine, modules, ["native", "sm_80"]), machine.cache()
+    manifest, cache = write_manifest(machine, modules, ["native", *LINK_TARGETS]), machine.cache()
     check_links_cold(machine, checks, cases)
     report = machine.warm(manifest, cache)
-    jobs = len(cases) * len({*natives(report), "sm_80"})
+    targets = {*natives(report), *LINK_TARGETS}
+    jobs = len(cases) * len(targets)
     check_all_proven(checks, "warm", report, jobs)
     for name in ("ptx", "ptx-options"):
         counts = {job["target"]: len(job["entries"]) for job in report.jobs() if job["module"] == name}
-        checks.equal(f"{name}: entries of each target", counts, {target: 2 for target in {*natives(report), "sm_80"}})
+        checks.equal(f"{name}: entries of each target", counts, {target: 2 for target in targets})
     checks.note("entries of all jobs", ", ".join(f"{job['id']} {len(job['entries'])}" for job in report.jobs()))
     foreign = [job for job in report.jobs() if job["target_kind"] == "foreign"]
     checks.equal("foreign jobs", len(foreign), jobs - len(cases) * len(natives(report)))
