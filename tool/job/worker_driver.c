@@ -105,8 +105,8 @@ int pj_worker_start(struct pj_worker_driver *driver, const struct pj_wire_start 
     ret_started->has_library_load = driver->cuda.cuLibraryLoadData_ && driver->cuda.cuLibraryUnload_;
     if (result != CUDA_SUCCESS)
         failed(driver, ret_started, "cuInit", result);
-    int r =
-        pj_worker_list_files(PJ_LIBRARY_DRIVER, arena, &ret_started->files, &ret_started->file_count, err);
+    int r = pj_worker_list_files(PJ_LIBRARY_DRIVER, NULL, arena, &ret_started->files,
+                                 &ret_started->file_count, err);
     if (r < 0 || result != CUDA_SUCCESS)
         return r;
     r = list_devices(driver, arena, ret_started, err);
@@ -223,7 +223,8 @@ int pj_worker_load(struct pj_worker_driver *driver, const struct pj_wire_load *l
             : load->method == PJ_LOAD_COMPILE ? compile(driver, load, image, call, arena, ret_loaded, err)
                                               : prove(driver, load, image, call, arena, ret_loaded, err);
     if (r == 0 && !driver->told_files) {
-        r = pj_worker_list_files(PJ_LIBRARY_DRIVER, arena, &ret_loaded->files, &ret_loaded->file_count, err);
+        r = pj_worker_list_files(PJ_LIBRARY_DRIVER, NULL, arena, &ret_loaded->files, &ret_loaded->file_count,
+                                 err);
         driver->told_files = true;
     }
     ret_loaded->peak_rss_bytes = pj_worker_peak_rss_bytes();

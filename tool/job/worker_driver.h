@@ -30,8 +30,10 @@ int pj_worker_load(struct pj_worker_driver *driver, const struct pj_wire_load *l
                    const struct pj_worker_parts *parts, struct pj_arena *arena,
                    struct pj_wire_loaded *ret_loaded, struct pj_error **err);
 
-/** The library's files that are mapped into this process now, itself first, then its helpers. */
-int pj_worker_list_files(enum pj_wire_library library, struct pj_arena *arena,
+/** The library's files that are mapped into this process now, itself first, then its helpers. `opened`: the
+ * path, links resolved, that it was opened by, whose name may be any; NULL where its name tells what it is.
+ */
+int pj_worker_list_files(enum pj_wire_library library, const char *opened, struct pj_arena *arena,
                          struct pj_wire_file **ret_files, uint32_t *ret_count, struct pj_error **err);
 
 /** The most memory that this process has had; 0 = not known. */

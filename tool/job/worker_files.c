@@ -57,9 +57,16 @@ static int add_file(struct pj_arena *arena, const char *path, struct pj_wire_fil
     return 0;
 }
 
+/* The library itself, by what its name begins with, or as `opened`: it may have any name. */
+static bool is_itself(enum pj_wire_library library, const char *opened, const char *path)
+{
+    return begins(path, prefixes[library][0]) || (opened && strcmp(path, opened) == 0);
+}
+
 /* One pass over the lines of /proc/self/maps; `itself` chooses between the library and its helpers. */
-static int add_matching(const char *maps, enum pj_wire_library library, bool itself, struct pj_arena *arena,
-                        struct pj_wire_file *files, uint32_t *count, struct pj_error **err)
+static int add_matching(const char *maps, enum pj_wire_library library, const char *opened, bool itself,
+                        struct pj_arena *arena, struct pj_wire_file *files, uint32_t *count,
+                        struct pj_error **err)
 {
     int r = 0;
     for (const char *line = maps; *line && r == 0;) {
@@ -68,14 +75,14 @@ static int add_matching(const char *maps, enum pj_wire_library library, bool its
         PJ_CLEANUP_FREE char *copy = path ? strndup(path, length - (size_t)(path - line)) : NULL;
         if (path && !copy)
             return pj_error_no_memory(err);
-        if (copy && is_file_of(library, copy) && begins(copy, prefixes[library][0]) == itself)
+        if (copy && (itself || is_file_of(library, copy)) && is_itself(library, opened, copy) == itself)
             r = add_file(arena, copy, files, count, err);
         line += length + (line[length] == '\n');
     }
     return r;
 }
 
-int pj_worker_list_files(enum pj_wire_library library, struct pj_arena *arena,
+int pj_worker_list_files(enum pj_wire_library library, const char *opened, struct pj_arena *arena,
                          struct pj_wire_file **ret_files, uint32_t *ret_count, struct pj_error **err)
 {
     PJ_CLEANUP_BUFFER struct pj_buffer maps = {0};
@@ -86,9 +93,9 @@ int pj_worker_list_files(enum pj_wire_library library, struct pj_arena *arena,
     int r = pj_file_read_special(AT_FDCWD, "/proc/self/maps", MAPS_MAX_BYTES, &maps, err);
     /* The library first, because readers take the driver's version from the first name. */
     if (r == 0)
-        r = add_matching(pj_buffer_text(&maps), library, true, arena, files, &count, err);
+        r = add_matching(pj_buffer_text(&maps), library, opened, true, arena, files, &count, err);
     if (r == 0)
-        r = add_matching(pj_buffer_text(&maps), library, false, arena, files, &count, err);
+        r = add_matching(pj_buffer_text(&maps), library, opened, false, arena, files, &count, err);
     if (r < 0)
         return r;
     *ret_files = files;

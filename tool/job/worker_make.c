@@ -2,6 +2,9 @@
 /* Opens a compiler, and answers an order for it. */
 #include "job/worker_make.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "base/buffer.h"
 #include "base/file.h"
 #include "job/worker_driver.h"
@@ -18,11 +21,21 @@ static bool open_first(struct pj_worker_maker *maker, const struct pj_wire_start
 {
     for (uint32_t i = 0; i < start->path_count; i++) {
         PJ_CLEANUP_ERROR struct pj_error *error = NULL;
-        if (open_one(maker, start->paths[i], &error) == 0)
+        if (open_one(maker, start->paths[i], &error) == 0) {
+            if (!strchr(start->paths[i], '/') || !realpath(start->paths[i], maker->path))
+                maker->path[0] = '\0';
             return true;
+        }
         pj_buffer_printf(reasons, "%s%s", reasons->size ? "\n" : "", pj_error_message(error));
     }
     return false;
+}
+
+static int list_files(const struct pj_worker_maker *maker, struct pj_arena *arena,
+                      struct pj_wire_file **ret_files, uint32_t *ret_count, struct pj_error **err)
+{
+    const char *opened = maker->path[0] != '\0' ? maker->path : NULL;
+    return pj_worker_list_files(maker->library, opened, arena, ret_files, ret_count, err);
 }
 
 static int describe_nvrtc(const struct pj_nvrtc *nvrtc, struct pj_arena *arena,
@@ -55,7 +68,7 @@ int pj_worker_maker_start(struct pj_worker_maker *maker, const struct pj_wire_st
         ret_started->message = pj_arena_strdup(arena, pj_buffer_text(&reasons));
         return reasons.failed || !ret_started->message ? pj_error_no_memory(err) : 0;
     }
-    int r = pj_worker_list_files(maker->library, arena, &ret_started->files, &ret_started->file_count, err);
+    int r = list_files(maker, arena, &ret_started->files, &ret_started->file_count, err);
     if (r == 0 && ret_started->file_count > 0)
         ret_started->library_path = ret_started->files[0].path;
     if (r == 0 && maker->library == PJ_LIBRARY_NVRTC)
@@ -88,7 +101,7 @@ int pj_worker_make(struct pj_worker_maker *maker, const struct pj_wire_make *mak
                 ? pj_worker_nvrtc_make(&maker->nvrtc, make, parts, descriptors, ret_made, err)
                 : pj_worker_nvjitlink_make(&maker->linker, make, parts, descriptors, arena, ret_made, err);
     if (r == 0 && !maker->told_files) {
-        r = pj_worker_list_files(maker->library, arena, &ret_made->files, &ret_made->file_count, err);
+        r = list_files(maker, arena, &ret_made->files, &ret_made->file_count, err);
         maker->told_files = true;
     }
     ret_made->peak_rss_bytes = pj_worker_peak_rss_bytes();

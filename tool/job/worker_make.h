@@ -3,6 +3,8 @@
 #ifndef PREJIT_JOB_WORKER_MAKE_H
 #define PREJIT_JOB_WORKER_MAKE_H
 
+#include <limits.h>
+
 #include "cuda/nvjitlink.h"
 #include "cuda/nvrtc.h"
 #include "job/worker_parts.h"
@@ -12,7 +14,8 @@ struct pj_worker_maker {
     enum pj_wire_library library;
     struct pj_nvrtc nvrtc;
     struct pj_nvjitlink linker;
-    bool told_files; /* the mapped files were told after the first order */
+    char path[PATH_MAX]; /* the file that was opened, links resolved; "" = by the loader's rule */
+    bool told_files;     /* the mapped files were told after the first order */
 };
 
 /** Opens the first of start->paths that is a usable library. The answer, failures of all of them among it,

@@ -1,88 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A worker's main loop over the emulated driver, in a process of its own. */
-#include "folder.h"
+#include "served.h"
 
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 
-#include "base/digest.h"
-#include "job/wire.h"
-#include "job/worker.h"
 #include "plans.h"
-
-/* A worker process, what it said when it ended, and the parent's end of its socket. */
-struct served {
-    pid_t pid;
-    int socket, end; /* `end` is a pipe: the worker's error message, "" for none */
-    struct pj_arena arena;
-};
-
-static void serve(int socket, int end, long parent)
-{
-    struct pj_error *err = NULL;
-    int r = pj_worker_serve(socket, parent, &err);
-    const char *message = r < 0 ? pj_error_message(err) : "";
-    if (write(end, message, strlen(message)) < 0)
-        _exit(99);
-    pj_error_free(err);
-    exit(r < 0 ? 1 : 0); /* a leak checker looks here */
-}
-
-static void start(struct served *served, const char *cache, bool disable_jit, long parent)
-{
-    int pair[2], ends[2];
-    *served = (struct served){.socket = -1};
-    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
-    assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
-    served->pid = fork();
-    if (served->pid == 0) {
-        pj_close(pair[0]);
-        (void)setenv("CUDA_CACHE_PATH", cache, 1);
-        if (disable_jit)
-            (void)setenv("CUDA_DISABLE_PTX_JIT", "1", 1);
-        serve(pair[1], ends[1], parent);
-    }
-    pj_close(pair[1]);
-    pj_close(ends[1]);
-    served->socket = pair[0];
-    served->end = ends[0];
-}
-
-static void receive(struct served *served, enum pj_wire_type type, struct pj_wire_message *message)
-{
-    PJ_CLEANUP_ERROR struct pj_error *err = NULL;
-    PJ_CLEANUP_DESCRIPTORS struct pj_wire_descriptors descriptors = {.count = 0};
-    int r = pj_wire_receive(served->socket, &served->arena, message, &descriptors, &err);
-    if (r < 0)
-        fail_msg("%s", pj_error_message(err));
-    assert_int_equal(r, 1);
-    assert_int_equal(message->type, type);
-    assert_int_equal(descriptors.count, 0);
-}
-
-static void send_to(const struct served *served, const struct pj_wire_message *message, int fd)
-{
-    const struct pj_wire_descriptors descriptors = {.count = fd >= 0, .fds = {fd}};
-    assert_int_equal(pj_wire_send(served->socket, message, &descriptors, NULL), 0);
-}
-
-/* Closes the socket, waits, and compares the worker's last words. */
-static void expect_end(struct served *served, const char *message)
-{
-    char text[512] = "";
-    int status;
-    pj_close(served->socket);
-    ssize_t length = read(served->end, text, sizeof text - 1);
-    pj_close(served->end);
-    assert_int_equal(waitpid(served->pid, &status, 0), served->pid);
-    assert_true(length >= 0);
-    assert_string_equal(text, message);
-    assert_true(WIFEXITED(status));
-    assert_int_equal(WEXITSTATUS(status), message[0] ? 1 : 0);
-    pj_arena_free(&served->arena);
-}
 
 static struct pj_wire_message start_order(const char **driver, const char *watch, bool context)
 {
@@ -95,10 +19,10 @@ static void begin(struct served *served, const char *watch, bool context)
 {
     const char *driver = FAKE_DRIVER;
     struct pj_wire_message message, order = start_order(&driver, watch, context);
-    receive(served, PJ_WIRE_HELLO, &message);
+    served_receive(served, PJ_WIRE_HELLO, &message);
     assert_string_equal(message.hello.build_id, pj_wire_build_id());
-    send_to(served, &order, -1);
-    receive(served, PJ_WIRE_STARTED, &message);
+    served_send(served, &order, -1);
+    served_receive(served, PJ_WIRE_STARTED, &message);
     assert_string_equal(message.started.failed_step, "");
     assert_int_equal(message.started.device_count, 2);
     assert_string_equal(message.started.devices[0].name, "emulated sm_90");
@@ -111,16 +35,6 @@ static void begin(struct served *served, const char *watch, bool context)
     assert_string_equal(message.started.files[0].path, FAKE_DRIVER);
 }
 
-/* An image in memory, as a part of an order. */
-static int make_part(const char *text, struct pj_wire_part *ret_part)
-{
-    int fd = memfd_create("image", MFD_CLOEXEC);
-    assert_int_equal(write(fd, text, strlen(text)), strlen(text));
-    *ret_part = (struct pj_wire_part){.name = "a.ptx", .bytes = strlen(text)};
-    pj_sha256_of(text, strlen(text), &ret_part->sha256);
-    return fd;
-}
-
 static struct pj_wire_part only_part;
 
 /* An image in memory and the order to load it. One order at a time. */
@@ -128,7 +42,7 @@ static int make_order(const char *text, enum pj_wire_method method, struct pj_wi
 {
     *ret_order = (struct pj_wire_message){
         .type = PJ_WIRE_LOAD, .load = {.job = 5, .method = method, .part_count = 1, .parts = &only_part}};
-    return make_part(text, &only_part);
+    return served_part(text, &only_part);
 }
 
 static void test_compile_and_prove(void **state)
@@ -139,10 +53,10 @@ static void test_compile_and_prove(void **state)
     struct served served;
     struct pj_wire_message order, answer;
     PJ_CLEANUP_CLOSE int image = make_order(PTX("sm_80"), PJ_LOAD_COMPILE, &order);
-    start(&served, folder.path, false, (long)getpid());
+    served_start(&served, folder.path, false, (long)getpid());
     begin(&served, folder.path, false);
-    send_to(&served, &order, image);
-    receive(&served, PJ_WIRE_LOADED, &answer);
+    served_send(&served, &order, image);
+    served_receive(&served, PJ_WIRE_LOADED, &answer);
     assert_int_equal(answer.loaded.job, 5);
     assert_int_equal(answer.loaded.refused, 0);
     assert_int_equal(answer.loaded.image_changed, 0);
@@ -153,27 +67,27 @@ static void test_compile_and_prove(void **state)
     struct stat status;
     assert_int_equal(stat(entry, &status), 0);
     assert_int_equal(answer.loaded.entries[0].size_bytes, status.st_size);
-    send_to(&served, &order, image); /* again: a hit, and nothing new */
-    receive(&served, PJ_WIRE_LOADED, &answer);
+    served_send(&served, &order, image); /* again: a hit, and nothing new */
+    served_receive(&served, PJ_WIRE_LOADED, &answer);
     assert_int_equal(answer.loaded.entry_count, 0);
     assert_int_equal(answer.loaded.file_count, 0); /* told once */
-    expect_end(&served, "");
+    served_end(&served, "");
 
-    start(&served, folder.path, true, (long)getpid());
+    served_start(&served, folder.path, true, (long)getpid());
     begin(&served, "", true);
     order.load.method = PJ_LOAD_PROVE;
-    send_to(&served, &order, image);
-    receive(&served, PJ_WIRE_LOADED, &answer);
+    served_send(&served, &order, image);
+    served_receive(&served, PJ_WIRE_LOADED, &answer);
     assert_string_equal(answer.loaded.result_name, "CUDA_SUCCESS");
     assert_int_equal(answer.loaded.second_result, 0);
     assert_true(answer.loaded.has_wall_ms && answer.loaded.wall_ms == 0);
     PJ_CLEANUP_CLOSE int other = make_order(PTX("sm_75"), PJ_LOAD_PROVE, &order);
-    send_to(&served, &order, other);
-    receive(&served, PJ_WIRE_LOADED, &answer);
+    served_send(&served, &order, other);
+    served_receive(&served, PJ_WIRE_LOADED, &answer);
     assert_string_equal(answer.loaded.result_name, "CUDA_ERROR_JIT_COMPILATION_DISABLED");
     assert_int_equal(answer.loaded.second_result, 223);
     assert_int_equal(answer.loaded.has_wall_ms, 0); /* a miss has no wall time of a hit */
-    expect_end(&served, "");
+    served_end(&served, "");
 }
 
 /* Two parts that need each other: a kernel, and the function it calls. */
@@ -194,7 +108,7 @@ static void make_link(enum pj_wire_method method, uint32_t target, struct link_o
     static const char *const texts[] = {CALLER, CALLED};
     *ret_order = (struct link_order){.descriptors = {.count = 2}};
     for (size_t i = 0; i < 2; i++) {
-        ret_order->descriptors.fds[i] = make_part(texts[i], &ret_order->parts[i]);
+        ret_order->descriptors.fds[i] = served_part(texts[i], &ret_order->parts[i]);
         ret_order->parts[i].type = INPUT_PTX;
     }
     ret_order->message = (struct pj_wire_message){.type = PJ_WIRE_LOAD,
@@ -209,7 +123,7 @@ static void make_link(enum pj_wire_method method, uint32_t target, struct link_o
 static void give_link(struct served *served, const struct link_order *order, struct pj_wire_message *answer)
 {
     assert_int_equal(pj_wire_send(served->socket, &order->message, &order->descriptors, NULL), 0);
-    receive(served, PJ_WIRE_LOADED, answer);
+    served_receive(served, PJ_WIRE_LOADED, answer);
     assert_int_equal(answer->loaded.job, 6);
     assert_int_equal(answer->loaded.has_wall_ms, 0); /* the linker does not fill it in */
     assert_int_equal(answer->loaded.no_context, 0);
@@ -227,14 +141,14 @@ static void test_link(void **state)
         struct pj_wire_message answer;
         struct link_order order;
         make_link(PJ_LOAD_PROVE, targets[i], &order);
-        start(&served, folder.path, true, (long)getpid());
+        served_start(&served, folder.path, true, (long)getpid());
         begin(&served, "", true);
         give_link(&served, &order, &answer);
         assert_string_equal(answer.loaded.result_name, "CUDA_ERROR_JIT_COMPILATION_DISABLED");
-        expect_end(&served, "");
+        served_end(&served, "");
 
         order.message.load.method = PJ_LOAD_COMPILE;
-        start(&served, folder.path, false, (long)getpid());
+        served_start(&served, folder.path, false, (long)getpid());
         begin(&served, folder.path, false);
         give_link(&served, &order, &answer);
         assert_string_equal(answer.loaded.log, "");
@@ -243,14 +157,14 @@ static void test_link(void **state)
         assert_int_equal(answer.loaded.entry_count, 2);
         give_link(&served, &order, &answer);
         assert_int_equal(answer.loaded.entry_count, 0);
-        expect_end(&served, "");
+        served_end(&served, "");
 
         order.message.load.method = PJ_LOAD_PROVE;
-        start(&served, folder.path, true, (long)getpid());
+        served_start(&served, folder.path, true, (long)getpid());
         begin(&served, "", true);
         give_link(&served, &order, &answer);
         assert_string_equal(answer.loaded.result_name, "CUDA_SUCCESS");
-        expect_end(&served, "");
+        served_end(&served, "");
         pj_wire_close(&order.descriptors);
     }
 }
@@ -264,7 +178,7 @@ static void test_link_refused(void **state)
     struct pj_wire_message answer;
     struct link_order order;
     make_link(PJ_LOAD_COMPILE, 0, &order);
-    start(&served, folder.path, false, (long)getpid());
+    served_start(&served, folder.path, false, (long)getpid());
     begin(&served, folder.path, false);
     order.message.load.part_count = 1;
     give_link(&served, &order, &answer);
@@ -276,7 +190,7 @@ static void test_link_refused(void **state)
     order.parts[1].sha256.bytes[0] ^= 1;
     give_link(&served, &order, &answer);
     assert_int_equal(answer.loaded.image_changed, 1);
-    expect_end(&served, "");
+    served_end(&served, "");
     pj_wire_close(&order.descriptors);
 }
 
@@ -289,17 +203,17 @@ static void test_refused(void **state)
     struct served served;
     struct pj_wire_message order, answer;
     PJ_CLEANUP_CLOSE int image = make_order(PTX("sm_100"), PJ_LOAD_COMPILE, &order);
-    start(&served, folder.path, false, (long)getpid());
+    served_start(&served, folder.path, false, (long)getpid());
     begin(&served, folder.path, false);
-    send_to(&served, &order, image);
-    receive(&served, PJ_WIRE_LOADED, &answer);
+    served_send(&served, &order, image);
+    served_receive(&served, PJ_WIRE_LOADED, &answer);
     assert_int_equal(answer.loaded.refused, 1);
     assert_string_equal(answer.loaded.result_name, "CUDA_ERROR_INVALID_PTX");
     assert_string_equal(answer.loaded.log,
                         "ptxas fatal   : SM version specified by .target is higher than default "
                         "SM version assumed\n");
     assert_int_equal(answer.loaded.entry_count, 0);
-    expect_end(&served, "");
+    served_end(&served, "");
 }
 
 /* Bytes that are not those of the digest never get to the driver. */
@@ -311,7 +225,7 @@ static void test_image_changed(void **state)
     struct served served;
     struct pj_wire_message order, answer;
     PJ_CLEANUP_CLOSE int image = make_order(PTX("sm_80"), PJ_LOAD_COMPILE, &order);
-    start(&served, folder.path, false, (long)getpid());
+    served_start(&served, folder.path, false, (long)getpid());
     begin(&served, folder.path, false);
     for (int i = 0; i < 2; i++) {
         struct pj_wire_message changed = order;
@@ -321,13 +235,13 @@ static void test_image_changed(void **state)
             part.sha256.bytes[31] ^= 1;
         else
             part.bytes--;
-        send_to(&served, &changed, image);
-        receive(&served, PJ_WIRE_LOADED, &answer);
+        served_send(&served, &changed, image);
+        served_receive(&served, PJ_WIRE_LOADED, &answer);
         assert_int_equal(answer.loaded.image_changed, 1);
         assert_string_equal(answer.loaded.result_name, "");
         assert_int_equal(answer.loaded.entry_count, 0);
     }
-    expect_end(&served, "");
+    served_end(&served, "");
 }
 
 static void test_no_driver(void **state)
@@ -336,16 +250,16 @@ static void test_no_driver(void **state)
     struct served served;
     const char *driver = "/nonexistent/libcuda.so";
     struct pj_wire_message message, order = start_order(&driver, "", false);
-    start(&served, "/nonexistent", false, (long)getpid());
-    receive(&served, PJ_WIRE_HELLO, &message);
-    send_to(&served, &order, -1);
-    receive(&served, PJ_WIRE_STARTED, &message);
+    served_start(&served, "/nonexistent", false, (long)getpid());
+    served_receive(&served, PJ_WIRE_HELLO, &message);
+    served_send(&served, &order, -1);
+    served_receive(&served, PJ_WIRE_STARTED, &message);
     assert_string_equal(message.started.failed_step, "open");
     assert_string_equal(message.started.message,
                         "cannot open the CUDA driver: /nonexistent/libcuda.so: cannot open shared object "
                         "file: No such file or directory");
     assert_int_equal(message.started.device_count, 0);
-    expect_end(&served, "");
+    served_end(&served, "");
 }
 
 static void test_refuses_orders(void **state)
@@ -354,39 +268,39 @@ static void test_refuses_orders(void **state)
     struct served served;
     struct pj_wire_part part = {.bytes = 9, .name = ""};
     struct pj_wire_message message, order = {.type = PJ_WIRE_LOAD, .load = {.part_count = 1, .parts = &part}};
-    start(&served, "/nonexistent", false, (long)getpid());
-    receive(&served, PJ_WIRE_HELLO, &message);
-    send_to(&served, &order, -1);
-    expect_end(&served, "an order for 9 bytes came without the file");
+    served_start(&served, "/nonexistent", false, (long)getpid());
+    served_receive(&served, PJ_WIRE_HELLO, &message);
+    served_send(&served, &order, -1);
+    served_end(&served, "an order for 9 bytes came without the file");
 
     order.load.part_count = 0;
-    start(&served, "/nonexistent", false, (long)getpid());
-    receive(&served, PJ_WIRE_HELLO, &message);
-    send_to(&served, &order, -1);
-    expect_end(&served, "a load message came without an image, or not to a driver");
+    served_start(&served, "/nonexistent", false, (long)getpid());
+    served_receive(&served, PJ_WIRE_HELLO, &message);
+    served_send(&served, &order, -1);
+    served_end(&served, "a load message came without an image, or not to a driver");
 
     order = (struct pj_wire_message){.type = PJ_WIRE_MAKE, .make = {.name = ""}};
-    start(&served, "/nonexistent", false, (long)getpid());
-    receive(&served, PJ_WIRE_HELLO, &message);
-    send_to(&served, &order, -1);
-    expect_end(&served, "an order for a compiler came to a driver");
+    served_start(&served, "/nonexistent", false, (long)getpid());
+    served_receive(&served, PJ_WIRE_HELLO, &message);
+    served_send(&served, &order, -1);
+    served_end(&served, "an order for a compiler came to a driver");
 
     order = (struct pj_wire_message){.type = PJ_WIRE_START, .start = {.library = 3}};
-    start(&served, "/nonexistent", false, (long)getpid());
-    receive(&served, PJ_WIRE_HELLO, &message);
-    send_to(&served, &order, -1);
-    expect_end(&served, "library 3 does not exist");
+    served_start(&served, "/nonexistent", false, (long)getpid());
+    served_receive(&served, PJ_WIRE_HELLO, &message);
+    served_send(&served, &order, -1);
+    served_end(&served, "library 3 does not exist");
 
     order = (struct pj_wire_message){.type = PJ_WIRE_HELLO, .hello = {.build_id = "x"}};
-    start(&served, "/nonexistent", false, (long)getpid());
-    receive(&served, PJ_WIRE_HELLO, &message);
-    send_to(&served, &order, -1);
-    expect_end(&served, "message type 1 is not for a worker");
+    served_start(&served, "/nonexistent", false, (long)getpid());
+    served_receive(&served, PJ_WIRE_HELLO, &message);
+    served_send(&served, &order, -1);
+    served_end(&served, "message type 1 is not for a worker");
 
-    start(&served, "/nonexistent", false, (long)getpid());
-    receive(&served, PJ_WIRE_HELLO, &message);
+    served_start(&served, "/nonexistent", false, (long)getpid());
+    served_receive(&served, PJ_WIRE_HELLO, &message);
     assert_int_equal(send(served.socket, "garbage!", 8, MSG_NOSIGNAL), 8);
-    expect_end(&served, "a message of 8 bytes and type 1651663207 is malformed");
+    served_end(&served, "a message of 8 bytes and type 1651663207 is malformed");
 }
 
 /* Its parent died before the worker could ask to die with it. */
@@ -394,8 +308,8 @@ static void test_parent_gone(void **state)
 {
     (void)state;
     struct served served;
-    start(&served, "/nonexistent", false, 1);
-    expect_end(&served, "the parent 1 is gone");
+    served_start(&served, "/nonexistent", false, 1);
+    served_end(&served, "the parent 1 is gone");
 }
 
 /* Signals for the whole group are the parent's business. */
@@ -406,16 +320,16 @@ static void test_group_signals(void **state)
     CLEANUP_FOLDER struct folder folder;
     folder_make(&folder);
     struct served served;
-    start(&served, folder.path, false, (long)getpid());
+    served_start(&served, folder.path, false, (long)getpid());
     begin(&served, "", false);
     for (size_t i = 0; i < PJ_COUNT(signals); i++)
         assert_int_equal(kill(served.pid, signals[i]), 0);
     struct pj_wire_message order, answer;
     PJ_CLEANUP_CLOSE int image = make_order(PTX("sm_80"), PJ_LOAD_COMPILE, &order);
-    send_to(&served, &order, image);
-    receive(&served, PJ_WIRE_LOADED, &answer);
+    served_send(&served, &order, image);
+    served_receive(&served, PJ_WIRE_LOADED, &answer);
     assert_string_equal(answer.loaded.result_name, "CUDA_SUCCESS");
-    expect_end(&served, "");
+    served_end(&served, "");
 }
 
 int main(void)
