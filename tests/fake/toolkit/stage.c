@@ -118,6 +118,14 @@ static void load(void)
     free(path);
 }
 
+/* A library that is not whole is closed again by who opened it. */
+__attribute__((destructor)) static void unload(void)
+{
+    free(the_stage.archs);
+    the_stage.archs = NULL;
+    the_stage.arch_count = 0;
+}
+
 const struct toolkit_stage *toolkit_stage(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
