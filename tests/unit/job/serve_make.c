@@ -360,8 +360,7 @@ static void test_headers_list(void **state)
 static void test_nvjitlink(void **state)
 {
     enum { PTX_INPUT = 2, CUBIN_INPUT = 1 };
-    static const char *const arguments[] = {"-arch=sm_90", NULL}, *const unknown[] = {"-arch=sm_90",
-                                                                                      "-nonsense", NULL};
+    static const char *const arguments[] = {"-arch=sm_90", NULL};
     (void)state;
     struct served served;
     struct order order;
