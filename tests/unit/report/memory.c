@@ -11,6 +11,7 @@
 
 #include "build_models.h"
 #include "models.h"
+#include "report/prepared.h"
 #include "report/progress.h"
 #include "report/receipt.h"
 #include "report/render.h"
@@ -194,6 +195,32 @@ static void reading_a_receipt_survives(void **state)
     fail_msg("still allocates after %d allocations", ATTEMPTS_MAX);
 }
 
+static void a_record_of_ptx_survives(void **state)
+{
+    (void)state;
+    PJ_CLEANUP_BUFFER struct pj_buffer whole = {0};
+    const struct pj_prepared prepared = {.request = "r\n",
+                                         .nvrtc_search = "s",
+                                         .nvrtc_files = &file,
+                                         .nvrtc_file_count = 1,
+                                         .inputs = &input,
+                                         .input_count = 1,
+                                         .log = "x\n"};
+    bool enough = false;
+    assert_int_equal(pj_prepared_write(&prepared, &whole, NULL), 0);
+    for (size_t n = 1; !enough; n++) {
+        PJ_CLEANUP_BUFFER struct pj_buffer text = {0};
+        PJ_CLEANUP_ARENA struct pj_arena arena = {0};
+        struct pj_prepared found;
+        failing_memory_start(n);
+        int result = pj_prepared_write(&prepared, &text, NULL);
+        if (result == 0)
+            result = pj_prepared_read(whole.data, whole.size, &arena, &found, NULL);
+        enough = !failing_memory_stop();
+        assert_int_equal(result, enough ? 0 : PJ_ERROR_NO_MEMORY);
+    }
+}
+
 static void progress_survives(void **state)
 {
     (void)state;
@@ -223,7 +250,7 @@ int main(void)
         cmocka_unit_test(the_table_survives),         cmocka_unit_test(json_survives),
         cmocka_unit_test(the_answer_survives),        cmocka_unit_test(what_build_shows_survives),
         cmocka_unit_test(writing_a_receipt_survives), cmocka_unit_test(reading_a_receipt_survives),
-        cmocka_unit_test(progress_survives),
+        cmocka_unit_test(a_record_of_ptx_survives),   cmocka_unit_test(progress_survives),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
