@@ -9,7 +9,8 @@
 
 struct pj_prepared {
     const char *request;                 /* all that NVRTC was told, canonical text */
-    const char *nvrtc_search;            /* where NVRTC was looked for, one name a line */
+    const char *nvrtc_search;            /* where NVRTC was looked for, one name a line, and what the
+                                             loader goes by */
     struct pj_receipt_file *nvrtc_files; /* itself first */
     size_t nvrtc_file_count;
     struct pj_report_library nvrtc;

@@ -2,6 +2,7 @@
 /* Which sources are to be compiled, and what is taken from an earlier run. */
 #include "session/prepare.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,6 +37,14 @@ static bool needs_nvrtc(const struct pj_session *session)
     return false;
 }
 
+/* The same bare name leads to another file where these differ. */
+static void describe_loader(const struct pj_receipt *now, struct pj_buffer *text)
+{
+    if (now->ld_library_path)
+        pj_buffer_printf(text, "LD_LIBRARY_PATH=%s\n", now->ld_library_path);
+    pj_buffer_printf(text, "ld.so.cache %" PRId64 "\n", now->ld_so_cache_mtime_seconds);
+}
+
 int pj_prepare_search(struct pj_session *session, struct pj_error **err)
 {
     struct pj_compiler *nvrtc = &session->nvrtc;
@@ -47,8 +56,13 @@ int pj_prepare_search(struct pj_session *session, struct pj_error **err)
     if (r < 0)
         return r;
     PJ_CLEANUP_BUFFER struct pj_buffer text = {0};
-    for (size_t i = 0; i < nvrtc->path_count; i++)
+    bool by_loader = false;
+    for (size_t i = 0; i < nvrtc->path_count; i++) {
         pj_buffer_printf(&text, "%s\n", nvrtc->paths[i]);
+        by_loader |= strchr(nvrtc->paths[i], '/') == NULL;
+    }
+    if (by_loader)
+        describe_loader(&session->now, &text);
     nvrtc->search = text.failed ? NULL : pj_arena_strdup(&session->arena, pj_buffer_text(&text));
     return nvrtc->search ? 0 : pj_error_no_memory(err);
 }
@@ -162,7 +176,8 @@ static int fail_without_nvrtc(struct pj_session *session, const struct pj_prepar
 /* Does the command compile what was not kept? */
 static bool compiles(const struct pj_session *session)
 {
-    return strcmp(session->command, "plan") != 0 || session->options->prepare;
+    return strcmp(session->command, "plan") != 0 || session->options->prepare ||
+           session->options->check_stable;
 }
 
 static int note_not_compiled(struct pj_session *session, size_t count, struct pj_error **err)

@@ -69,7 +69,8 @@ struct pj_machine {
 
 /** NVRTC, as a worker or a receipt that still holds told. */
 struct pj_compiler {
-    const char *search; /* what was looked for, one name a line; NULL = nobody needs it */
+    const char *search; /* what was looked for, one name a line, then what the loader goes by where it
+                           searches; NULL = nobody needs it */
     const char **paths; /* the same, in order */
     size_t path_count;
     bool known;

@@ -5,7 +5,9 @@
 
 #include <time.h>
 
+#include "session/identity.h"
 #include "session/outcome.h"
+#include "session/prepare.h"
 #include "session/prepared_file.h"
 
 #define PTX_TEXT ".version 9.0\n.target sm_90\n"
@@ -264,12 +266,56 @@ static void test_limit(void **state)
     assert_false(is_taken(&kept));
 }
 
+/* What `run` looks for NVRTC by. */
+static const char *search_of(struct run *run)
+{
+    PJ_CLEANUP_ERROR struct pj_error *err = NULL;
+    struct pj_session *session = &run->session;
+    pj_arena_free(&session->now.arena);
+    expect_success(pj_identity_now(session, &err), &err);
+    session->nvrtc.search = NULL;
+    expect_success(pj_prepare_search(session, &err), &err);
+    return session->nvrtc.search;
+}
+
+/* Where the loader searches, its variable and its cache tell whether it still finds the same. */
+static void test_search(void **state)
+{
+    (void)state;
+    CLEANUP_RUN struct run run;
+    run_make(&run);
+    struct pj_session *session = &run.session;
+    static const char tail[] = "\nLD_LIBRARY_PATH=/a:/b\nld.so.cache 1500000000\n";
+    assert_int_equal(unsetenv("CUDA_HOME"), 0);
+    assert_int_equal(unsetenv("CUDA_PATH"), 0);
+    assert_null(search_of(&run)); /* no module needs it */
+    folder_write(&run.folder, "m.yaml", "version: 1\nmodules: [{name: a, source: k.cu}]\n");
+    pj_manifest_free(session->manifest);
+    assert_int_equal(pj_manifest_load(run.manifest_path, &session->manifest, NULL), 0);
+    run_touch(&run, "root/etc/ld.so.cache");
+    assert_int_equal(setenv("LD_LIBRARY_PATH", "/a:/b", 1), 0);
+    const char *search = search_of(&run);
+    assert_memory_equal(search, "libnvrtc.so.13\n", 15);
+    assert_string_equal(search + strlen(search) - (sizeof tail - 1), tail);
+    assert_int_equal(unsetenv("LD_LIBRARY_PATH"), 0);
+    search = search_of(&run);
+    assert_null(strstr(search, "LD_LIBRARY_PATH"));
+    assert_non_null(strstr(search, "\nld.so.cache 1500000000\n"));
+    /* A file by its path is that file. */
+    folder_write(&run.folder, "given.so", "");
+    PJ_CLEANUP_FREE char *given = pj_path_join(run.folder.path, "given.so");
+    run.options.nvrtc = given;
+    search = search_of(&run);
+    assert_memory_equal(search, given, strlen(given));
+    assert_string_equal(search + strlen(given), "\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_kept),  cmocka_unit_test(test_inputs), cmocka_unit_test(test_nvrtc),
         cmocka_unit_test(test_trust), cmocka_unit_test(test_damage), cmocka_unit_test(test_folder),
-        cmocka_unit_test(test_limit),
+        cmocka_unit_test(test_limit), cmocka_unit_test(test_search),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
