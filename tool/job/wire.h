@@ -198,8 +198,12 @@ struct pj_wire_descriptors {
 void pj_wire_close(struct pj_wire_descriptors *descriptors);
 #define PJ_CLEANUP_DESCRIPTORS __attribute__((cleanup(pj_wire_close)))
 
+/** Can the message be sent? PJ_ERROR_UNSUPPORTED where it, or one of its lists, is too long: what it is made
+ * of comes from manifests, which may say more than one message holds. */
+int pj_wire_fits(const struct pj_wire_message *message, struct pj_error **err);
+
 /** Sends; `descriptors` (NULL = none) travel along and stay the caller's. PJ_ERROR_WORKER where the other end
- * is gone or does not take it. */
+ * is gone or does not take it; PJ_ERROR_UNSUPPORTED as pj_wire_fits. */
 int pj_wire_send(int socket, const struct pj_wire_message *message,
                  const struct pj_wire_descriptors *descriptors, struct pj_error **err);
 

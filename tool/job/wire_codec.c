@@ -275,11 +275,18 @@ int pj_wire_encode(const struct pj_wire_message *message, struct pj_buffer *ret_
     if (r < 0)
         return r;
     if (codec.malformed)
-        return pj_error_set(err, PJ_ERROR_INTERNAL, "a message of type %u has a list that is too long", type);
+        return pj_error_set(err, PJ_ERROR_UNSUPPORTED, "a message of type %u has a list that is too long",
+                            type);
     if (ret_bytes->size > PJ_WIRE_MAX_BYTES)
-        return pj_error_set(err, PJ_ERROR_WORKER, "a message of %zu bytes is longer than the %d allowed",
+        return pj_error_set(err, PJ_ERROR_UNSUPPORTED, "a message of %zu bytes is longer than the %d allowed",
                             ret_bytes->size, PJ_WIRE_MAX_BYTES);
     return 0;
+}
+
+int pj_wire_fits(const struct pj_wire_message *message, struct pj_error **err)
+{
+    PJ_CLEANUP_BUFFER struct pj_buffer bytes = {0};
+    return pj_wire_encode(message, &bytes, err);
 }
 
 int pj_wire_decode(const void *bytes, size_t size, struct pj_arena *arena,

@@ -101,6 +101,10 @@ int pj_maker_order_make(const struct pj_making *making, uint64_t number, struct 
         .expression_count = (uint32_t)making->expression_count,
         .expressions = making->expressions,
     };
+    if (r == 0) {
+        r = pj_wire_fits(&order->message, err);
+        r = r < 0 ? pj_error_wrap(err, r, "its options, names and paths are too many or too long") : 0;
+    }
     return r;
 }
 

@@ -24,8 +24,8 @@ struct pj_maker_order {
     size_t owned;
 };
 
-/** Opens the files of the order and makes those for its results. A file that cannot be opened is the error.
- * Both are to be freed in any case. */
+/** Opens the files of the order and makes those for its results. A file that cannot be opened is the error,
+ * and so is more than one order can hold. Both are to be freed in any case. */
 int pj_maker_order_make(const struct pj_making *making, uint64_t number, struct pj_maker_order *ret_order,
                         struct pj_maker_results *ret_results, struct pj_error **err);
 

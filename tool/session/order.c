@@ -73,6 +73,10 @@ int pj_job_order_make(const struct pj_job *job, uint64_t number, enum pj_wire_me
     order.message.load.parts = order.parts;
     order.message.load.part_count = (uint32_t)job->image_count;
     int r = add_parts(job, &order, err);
+    if (r == 0) {
+        r = pj_wire_fits(&order.message, err);
+        r = r < 0 ? pj_error_wrap(err, r, "the paths of its files are too long") : 0;
+    }
     if (r < 0)
         pj_job_order_free(&order);
     else

@@ -59,7 +59,8 @@ struct pj_job_order {
 };
 
 /** Makes the load order of a job: images opened, digests, options. `jit_target` as CU_JIT_TARGET, 0 = none.
- * An image that cannot be opened is the error. Free with pj_job_order_free. */
+ * An image that cannot be opened, or paths longer than one order can hold, are the error. Free with
+ * pj_job_order_free. */
 int pj_job_order_make(const struct pj_job *job, uint64_t number, enum pj_wire_method method,
                       uint32_t jit_target, struct pj_job_order *ret_order, struct pj_error **err);
 void pj_job_order_free(struct pj_job_order *order);

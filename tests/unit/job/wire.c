@@ -132,6 +132,7 @@ static void expect_too_long(struct pj_wire_message *message, int code, const cha
     struct pj_error *err = NULL;
     PJ_CLEANUP_BUFFER struct pj_buffer bytes = {0};
     expect_error(pj_wire_encode(message, &bytes, &err), &err, (enum pj_error_code)code, text);
+    expect_error(pj_wire_fits(message, &err), &err, (enum pj_error_code)code, text);
 }
 
 static void test_lists_too_long(void **state)
@@ -139,35 +140,35 @@ static void test_lists_too_long(void **state)
     (void)state;
     struct pj_wire_message message = message_make(2);
     message.started.device_count = PJ_WIRE_DEVICES_MAX + 1;
-    expect_too_long(&message, PJ_ERROR_INTERNAL, "a message of type 3 has a list that is too long");
+    expect_too_long(&message, PJ_ERROR_UNSUPPORTED, "a message of type 3 has a list that is too long");
     message = message_make(2);
     message.started.file_count = PJ_WIRE_FILES_MAX + 1;
-    expect_too_long(&message, PJ_ERROR_INTERNAL, "a message of type 3 has a list that is too long");
+    expect_too_long(&message, PJ_ERROR_UNSUPPORTED, "a message of type 3 has a list that is too long");
     message = message_make(3);
     message.load.option_count = PJ_WIRE_OPTIONS_MAX + 1;
-    expect_too_long(&message, PJ_ERROR_INTERNAL, "a message of type 4 has a list that is too long");
+    expect_too_long(&message, PJ_ERROR_UNSUPPORTED, "a message of type 4 has a list that is too long");
     message = message_make(4);
     message.loaded.entry_count = PJ_WIRE_ENTRIES_MAX + 1;
-    expect_too_long(&message, PJ_ERROR_INTERNAL, "a message of type 5 has a list that is too long");
+    expect_too_long(&message, PJ_ERROR_UNSUPPORTED, "a message of type 5 has a list that is too long");
     message = message_make(1);
     message.start.path_count = PJ_WIRE_PATHS_MAX + 1;
-    expect_too_long(&message, PJ_ERROR_INTERNAL, "a message of type 2 has a list that is too long");
+    expect_too_long(&message, PJ_ERROR_UNSUPPORTED, "a message of type 2 has a list that is too long");
     message = message_make(2);
     message.started.arch_count = PJ_WIRE_ARCHS_MAX + 1;
-    expect_too_long(&message, PJ_ERROR_INTERNAL, "a message of type 3 has a list that is too long");
+    expect_too_long(&message, PJ_ERROR_UNSUPPORTED, "a message of type 3 has a list that is too long");
     message = message_make(3);
     message.load.part_count = PJ_WIRE_PARTS_MAX + 1;
-    expect_too_long(&message, PJ_ERROR_INTERNAL, "a message of type 4 has a list that is too long");
+    expect_too_long(&message, PJ_ERROR_UNSUPPORTED, "a message of type 4 has a list that is too long");
     for (int i = 0; i < 3; i++) {
         message = message_make(5);
         message.make.part_count += i == 0 ? PJ_WIRE_PARTS_MAX : 0;
         message.make.argument_count += i == 1 ? PJ_WIRE_ARGUMENTS_MAX : 0;
         message.make.expression_count += i == 2 ? PJ_WIRE_ARGUMENTS_MAX : 0;
-        expect_too_long(&message, PJ_ERROR_INTERNAL, "a message of type 6 has a list that is too long");
+        expect_too_long(&message, PJ_ERROR_UNSUPPORTED, "a message of type 6 has a list that is too long");
     }
     message = message_make(6);
     message.made.file_count = PJ_WIRE_FILES_MAX + 1;
-    expect_too_long(&message, PJ_ERROR_INTERNAL, "a message of type 7 has a list that is too long");
+    expect_too_long(&message, PJ_ERROR_UNSUPPORTED, "a message of type 7 has a list that is too long");
     message.type = (enum pj_wire_type)9;
     expect_too_long(&message, PJ_ERROR_INTERNAL, "message type 9 does not exist");
 }
@@ -184,10 +185,12 @@ static void test_longest(void **state)
     PJ_CLEANUP_ARENA struct pj_arena arena = {0};
     assert_int_equal(pj_wire_encode(&message, &bytes, NULL), 0);
     assert_int_equal(bytes.size, PJ_WIRE_MAX_BYTES);
+    assert_int_equal(pj_wire_fits(&message, NULL), 0);
     assert_int_equal(decode(bytes.data, bytes.size, &arena, &got, NULL), 0);
     message_expect_equal(&message, &got);
     message.hello.build_id = text + HEAD - 1;
-    expect_too_long(&message, PJ_ERROR_WORKER, "a message of 65537 bytes is longer than the 65536 allowed");
+    expect_too_long(&message, PJ_ERROR_UNSUPPORTED,
+                    "a message of 65537 bytes is longer than the 65536 allowed");
 }
 
 /* Counts and lengths that promise more than there is, up to 4 GiB: refused without asking for the memory. */
