@@ -90,7 +90,8 @@ struct check_link_request {
     unsigned option_count;
     struct check_input inputs[CHECK_INPUTS_MOST];
     unsigned input_count;
-    const char *kernel; /* asked for where the linked cubin loads */
+    const char *kernel;                      /* asked for where the linked cubin loads */
+    const struct check_link_request *before; /* a link that the same process makes first; NULL = none */
 };
 
 struct check_link_answer {

@@ -244,6 +244,21 @@ static void a_bad_input_is_refused(void)
     EXPECT(check_link(&request).add[0] == CUDA_ERROR_INVALID_IMAGE);
 }
 
+static void a_refusal_taints(void)
+{
+    struct check_link_request bad = two_inputs(), alone = two_inputs(), good = two_inputs();
+    bad.inputs[0].bytes = ".version 9.9\n.target sm_80\n.address_size 64\n";
+    bad.input_count = alone.input_count = 1;
+    EXPECT(check_link(&alone).complete == CUDA_ERROR_INVALID_SOURCE);
+    alone.before = good.before = &bad;
+    struct check_link_answer answer = check_link(&alone);
+    EXPECT(answer.complete == CUDA_SUCCESS, "%d", answer.complete);
+    EXPECT(strstr(answer.error_log, "error   : Undefined reference to 'twice'"), "%s", answer.error_log);
+    answer = check_link(&good);
+    expect_linked(&answer);
+    EXPECT(answer.error_log[0] == 0, "%s", answer.error_log);
+}
+
 static void without_nul(void)
 {
     struct check_link_request request = two_inputs();
@@ -324,6 +339,7 @@ const struct check check_link_tests[] = {
     {"[47][49] a link takes PTX of another type for what it is; no NVVM", types_of_inputs},
     {"[48] a link with an undefined function fails, and is stored", unresolved},
     {"[48] a link with an undefined variable fails", unresolved_variable},
+    {"[63] after an input that was refused, undefined references are told and not minded", a_refusal_taints},
     {"[48] a link with a function defined twice fails, and is stored", defined_twice},
     {"[49] a link takes cubins of its target only, and stores none", cubins_as_inputs},
     {"[50] a linked cubin of another target does not load", foreign_cubin},

@@ -66,11 +66,8 @@ static bool enter_context(const struct check_link_request *request, struct check
                                    set_current(context) == CUDA_SUCCESS);
 }
 
-static void link_here(void *argument)
+static void link_once(const struct check_link_request *request, struct check_link_answer *answer)
 {
-    const struct exchange *exchange = argument;
-    const struct check_link_request *request = exchange->request;
-    struct check_link_answer *answer = exchange->answer;
     CUresult (*create)(unsigned, CUjit_option *, void **, CUlinkState *);
     CUresult (*complete)(CUlinkState, void **, size_t *);
     CUresult (*destroy)(CUlinkState);
@@ -80,8 +77,6 @@ static void link_here(void *argument)
     CHECK_SYMBOL(create, "cuLinkCreate_v2");
     CHECK_SYMBOL(complete, "cuLinkComplete");
     CHECK_SYMBOL(destroy, "cuLinkDestroy");
-    if (!enter_context(request, answer))
-        return;
     add_option(&arrays, CU_JIT_WALL_TIME, NULL);
     add_option(&arrays, CU_JIT_ERROR_LOG_BUFFER, answer->error_log);
     add_option(&arrays, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, (void *)sizeof answer->error_log);
@@ -101,6 +96,18 @@ static void link_here(void *argument)
         load_cubin(request, answer, cubin);
     }
     EXPECT(destroy(state) == CUDA_SUCCESS);
+}
+
+static void link_here(void *argument)
+{
+    const struct exchange *exchange = argument;
+    const struct check_link_request *request = exchange->request;
+    struct check_link_answer before;
+    if (!enter_context(request, exchange->answer))
+        return;
+    if (request->before)
+        link_once(request->before, &before);
+    link_once(request, exchange->answer);
 }
 
 struct check_link_answer check_link(const struct check_link_request *request)

@@ -36,6 +36,7 @@ struct fake_driver {
     CUresult failure; /* what cuInit said and will say again */
     int process;      /* a forked child is not initialised */
     struct fake_settings settings;
+    bool refused_link_input; /* from then on undefined references are told and not minded [63] */
     struct fake_context contexts[FAKE_DEVICES_MOST];
     unsigned device_count;
 };

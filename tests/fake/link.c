@@ -168,9 +168,11 @@ CUresult CUDAAPI cuLinkComplete(CUlinkState state, void **cubinOut, size_t *size
     if (!cubinOut)
         return CUDA_ERROR_INVALID_VALUE;
     fake_driver_lock();
-    if (!fake_link_set_is_unique(&link->set, &link->error_log.text) ||
-        !fake_link_set_is_complete(&link->set, 0, &link->error_log.text))
+    if (!fake_link_set_is_unique(&link->set, &link->error_log.text))
         result = CUDA_ERROR_INVALID_SOURCE; /* [48] */
+    else if (!fake_link_set_is_complete(&link->set, 0, &link->error_log.text) &&
+             !link->driver->refused_link_input) /* [63] */
+        result = CUDA_ERROR_INVALID_SOURCE;
     if (result == CUDA_SUCCESS) {
         fake_pass(LINK_MS, fake_scenario()->burn);
         link->wall_time_ms += LINK_MS;

@@ -52,6 +52,8 @@ CUresult fake_link_add_ptx(struct fake_link *link, const char *text, size_t leng
     fake_buffer_add(&link->info_log.text, options.info_log.data, options.info_log.length);
     fake_options_answer(&options, 0); /* frees: no output was given to it */
     fake_buffer_free(&key);
+    link->driver->refused_link_input |=
+        result == CUDA_ERROR_INVALID_PTX || result == CUDA_ERROR_UNSUPPORTED_PTX_VERSION;
     if (result != CUDA_SUCCESS)
         return result;
     /* A bad payload is believed here as in a load [22]. */

@@ -64,6 +64,12 @@ static int judge_input(struct pj_plan *plan, struct pj_plan_image *image, const 
             "it holds no device code, so there is nothing in it to link: compile it with `nvcc -dc`, or "
             "leave it out",
             err);
+    if (image->contents.kind == PJ_INPUT_OBJECT && !image->contents.has_linkable) /* [61] [64] */
+        return set_fault(
+            plan, image, "not-linkable",
+            "its device code was compiled without -rdc=true, to be loaded as it is, and no linker takes it: "
+            "compile it with `nvcc -dc`",
+            err);
     if (has_bad_shape(&image->contents))
         return set_fault(
             plan, image, "bad-fatbin",

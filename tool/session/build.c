@@ -86,10 +86,10 @@ static int run(struct pj_build *build, struct pj_error **err)
     if (r == 0)
         r = pj_build_plan(build, err);
     if (r == 0)
+        r = pj_build_open_linker(build, err);
+    if (r == 0)
         r = pj_build_compile(build, err);
-    if (r == 0 && !build->interrupted && !build->deadline_passed)
-        r = pj_build_link(build, err);
-    return r;
+    return r == 0 ? pj_build_link(build, err) : r;
 }
 
 /* Units that were left out late go; the others stand in the order of the manifest. */
@@ -142,6 +142,7 @@ static void free_build(struct pj_build *build)
         pj_buffer_free(&build->works[i].cubin);
     }
     free(build->works);
+    pj_maker_free(build->linker);
     pj_plan_free(build->plan);
     pj_manifest_free(build->manifest);
     pj_arena_free(&build->arena);

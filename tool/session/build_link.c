@@ -202,12 +202,26 @@ static bool is_unknown_arch(const struct pj_making *making)
             strcmp(making->result_name, "NVJITLINK_ERROR_UNRECOGNIZED_ARCH") == 0);
 }
 
+static int refuse_arch(struct pj_build *build, struct pj_build_work *work, const struct pj_compiler *linker,
+                       struct pj_error **err)
+{
+    work->left_out = !work->explicit_target;
+    return pj_build_settle(
+        work, PJ_BUILD_INCOMPATIBLE, "linker-does-not-know",
+        pj_arena_printf(&build->arena,
+                        "nvJitLink %s (%s) does not compile for %s: use one of another toolkit "
+                        "(--nvjitlink PATH), or leave this target out",
+                        linker->library.version, linker->library.path, work->unit->target),
+        err);
+}
+
 static int take_result(struct pj_build *build, struct pj_build_work *work, const struct pj_compiler *linker,
                        const char *name, struct pj_error **err)
 {
     int r = pj_build_note_arguments(build, work, &work->link, err);
+    if (r == 0 && is_unknown_arch(&work->link))
+        return refuse_arch(build, work, linker, err);
     if (r == 0 && work->link.end != PJ_MAKING_MADE) {
-        work->left_out = !work->explicit_target && is_unknown_arch(&work->link);
         r = pj_build_take_failure(build, work, &work->link, name, err);
         return r == 0 ? explain_age(build, work, linker, err) : r;
     }
@@ -247,18 +261,20 @@ static int link_with(struct pj_build *build, struct pj_maker *maker, struct pj_e
     return r;
 }
 
-int pj_build_link(struct pj_build *build, struct pj_error **err)
+int pj_build_open_linker(struct pj_build *build, struct pj_error **err)
 {
     bool needed = false;
-    struct pj_maker *maker = NULL;
     for (size_t i = 0; i < build->count && !needed; i++)
-        needed = needs_link(&build->works[i]);
-    if (!needed)
+        needed = build->works[i].unit->verdict == PJ_BUILD_NOT_TRIED && !build->works[i].left_out &&
+                 build->works[i].route != PJ_ROUTE_NVRTC;
+    return needed ? pj_build_open(build, PJ_LIBRARY_NVJITLINK, &build->linker, err) : 0;
+}
+
+int pj_build_link(struct pj_build *build, struct pj_error **err)
+{
+    if (!build->linker || build->interrupted || build->deadline_passed)
         return 0;
-    int r = pj_build_open(build, PJ_LIBRARY_NVJITLINK, &maker, err);
-    if (r < 0)
-        return r;
-    r = link_with(build, maker, err);
-    pj_build_close(build, maker, &build->report.nvjitlink);
+    int r = link_with(build, build->linker, err);
+    pj_build_close(build, PJ_STEAL(build->linker), &build->report.nvjitlink);
     return r;
 }

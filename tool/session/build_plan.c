@@ -173,11 +173,17 @@ static int judge(struct pj_build *build, struct pj_build_work *work, struct pj_e
     return r == 0 && work->unit->verdict == PJ_BUILD_NOT_TRIED ? judge_ptx(build, work, err) : r;
 }
 
-static bool is_there(const struct pj_build *build, size_t module, struct pj_arch arch)
+/* Is the unit there already: its target was named twice, or lies in a range as well? Then it counts as named
+ * if one of them names it. */
+static bool is_there(struct pj_build *build, const struct pj_build_work *work)
 {
-    for (size_t i = build->count; i > 0 && build->works[i - 1].module == module; i--) {
-        if (pj_arch_compare(build->works[i - 1].arch, arch) == 0)
-            return true;
+    for (size_t i = build->count; i > 0 && build->works[i - 1].module == work->module; i--) {
+        struct pj_build_work *before = &build->works[i - 1];
+        if (pj_arch_compare(before->arch, work->arch) != 0)
+            continue;
+        before->explicit_target |= work->explicit_target;
+        before->left_out &= !work->explicit_target;
+        return true;
     }
     return false;
 }
@@ -190,13 +196,13 @@ static int add_unit(struct pj_build *build, size_t module, struct pj_arch arch, 
     char text[PJ_ARCH_TEXT];
     work.route = route_of(of);
     take_letter(build, &work);
-    if (is_there(build, module, work.arch)) /* named twice, or by a range as well */
+    if (is_there(build, &work))
         return 0;
     work.unit = pj_arena_calloc(&build->arena, 1, sizeof *work.unit);
     if (!work.unit || !pj_array_reserve((void **)&build->works, build->count, &build->capacity, sizeof work))
         return pj_error_no_memory(err);
     int r = judge(build, &work, err);
-    if (r < 0)
+    if (r < 0 || is_there(build, &work)) /* options may name the architecture */
         return r;
     work.unit->module = of->name;
     work.unit->target = pj_arena_strdup(&build->arena, pj_arch_text(work.arch, text));

@@ -40,6 +40,7 @@ struct pj_build {
     struct pj_build_work *works;
     size_t count, capacity;
     struct pj_build_report report;
+    struct pj_maker *linker; /* NULL = not needed, or done */
     double begin_ms;
     bool interrupted, deadline_passed;
 };
@@ -54,6 +55,10 @@ int pj_build_open(struct pj_build *build, enum pj_wire_library library, struct p
 
 /** Takes the maker's end over: interrupted, deadline, what the library is. */
 void pj_build_close(struct pj_build *build, struct pj_maker *maker, struct pj_report_library *ret_library);
+
+/** Opens nvJitLink where a unit needs it, before anything is compiled: that it is missing is known at once.
+ */
+int pj_build_open_linker(struct pj_build *build, struct pj_error **err);
 
 /** Runs NVRTC on the units of sources, then nvJitLink on those that need it. */
 int pj_build_compile(struct pj_build *build, struct pj_error **err);

@@ -81,7 +81,9 @@ static struct pj_build_kernel kernel_of(const struct pj_usage_function *function
         .name = function->name,
         .has_registers = function->registers.known,
         .registers = (uint32_t)function->registers.value,
-        .has_shared = function->shared_bytes.known || function->linked_shared_bytes.known,
+        /* ptxas says it only where there is some; of what it did not compile it says nothing. */
+        .has_shared =
+            function->shared_bytes.known || function->linked_shared_bytes.known || function->registers.known,
         .shared_bytes =
             function->shared_bytes.known ? function->shared_bytes.value : function->linked_shared_bytes.value,
         .has_stack = function->stack_bytes.known,

@@ -311,7 +311,7 @@ static int seat_died(struct pj_compile *compile, struct pj_compile_seat *seat, c
         return 0;
     if (was_starting && ++compile->failed_starts >= MAX_FAILED_STARTS)
         return pj_error_set(err, PJ_ERROR_ENVIRONMENT,
-                            "the CUDA driver does not start: the last of %u worker processes was %s",
+                            "the CUDA driver does not start; the last of %u worker processes: %s",
                             compile->failed_starts, death->text);
     bool wanted =
         compile->probe_wanted || compile->queue_next < compile->queue_count || !compile->session->outcomes;

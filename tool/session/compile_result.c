@@ -113,9 +113,11 @@ static int take_refusal(struct pj_compile *compile, size_t job, const struct pj_
         pj_compile_again(compile, job); /* seen in one start of ten where many start at once */
         return 0;
     }
-    if (compile->session->plan->jobs[job].link)
-        pj_buffer_puts(&reason, "the driver's linker refused it: ");
-    pj_buffer_puts(&reason, loaded->result == 0 ? "the driver refused it" : loaded->result_name);
+    bool link = compile->session->plan->jobs[job].link;
+    if (link || loaded->result == 0) /* 0: only the log says so [13] [63] */
+        pj_buffer_puts(&reason, link ? "the driver's linker refused it" : "the driver refused it");
+    if (loaded->result != 0)
+        pj_buffer_printf(&reason, "%s%s", link ? ": " : "", loaded->result_name);
     if (loaded->result == JIT_COMPILER_NOT_FOUND)
         pj_buffer_puts(&reason, ": libnvidia-ptxjitcompiler.so.1 of the driver's version is missing");
     if (first_line > 0)

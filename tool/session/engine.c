@@ -421,7 +421,7 @@ static int meet(struct pj_engine *engine, struct pj_error **err)
         return r;
     if (event.kind != PJ_EVENT_STARTED)
         return pj_error_set(err, PJ_ERROR_ENVIRONMENT,
-                            "the CUDA driver does not start: the worker process was %s", event.death.text);
+                            "the CUDA driver does not start; its worker process: %s", event.death.text);
     return event.started->failed_step[0] ? pj_machine_start_error(session, event.started, err)
                                          : pj_machine_from_worker(session, event.started, err);
 }

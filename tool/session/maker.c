@@ -127,7 +127,7 @@ static int meet_library(struct pj_maker *maker, struct pj_error **err)
             r = event.started->failed_step[0] ? cannot_open(maker, event.started, err)
                                               : take_started(maker, seat, event.started, err);
         else if (event.kind == PJ_EVENT_DIED)
-            r = pj_error_set(err, PJ_ERROR_ENVIRONMENT, "%s does not start: the worker process was %s",
+            r = pj_error_set(err, PJ_ERROR_ENVIRONMENT, "%s does not start; its worker process: %s",
                              library_name(maker), event.death.text);
     }
     return r;
@@ -328,9 +328,8 @@ static int seat_died(struct pj_maker *maker, struct seat *seat, const struct pj_
     seat->worker = NULL;
     maker->failed_starts += was_starting;
     if (r == 0 && was_starting && !any_lives(maker) && maker->failed_starts >= MAX_FAILED_STARTS)
-        r = pj_error_set(err, PJ_ERROR_ENVIRONMENT,
-                         "%s does not start: the last of %u worker processes was %s", library_name(maker),
-                         maker->failed_starts, death->text);
+        r = pj_error_set(err, PJ_ERROR_ENVIRONMENT, "%s does not start; the last of %u worker processes: %s",
+                         library_name(maker), maker->failed_starts, death->text);
     return r;
 }
 

@@ -286,6 +286,25 @@ static void take_canary(struct pj_prove *prove, const struct pj_prove_seat *seat
     }
 }
 
+/* A link can fail although every entry of it hit: a function is missing, or there twice [48]. */
+static bool is_unlinkable(const struct pj_job *job, const struct pj_wire_loaded *loaded)
+{
+    return job->link &&
+           (strstr(loaded->log, "Undefined reference") || strstr(loaded->log, "Multiple definition"));
+}
+
+static int take_unlinkable(struct pj_session *session, struct pj_outcome *outcome,
+                           const struct pj_wire_loaded *loaded, struct pj_error **err)
+{
+    int length = (int)strcspn(loaded->log, "\n");
+    const char *reason =
+        pj_arena_printf(&session->arena, "the driver's linker refused it: %.*s", length, loaded->log);
+    if (!reason)
+        return pj_error_no_memory(err);
+    pj_outcome_fail(outcome, PJ_VERDICT_REJECTED, "refused-by-driver", reason);
+    return 0;
+}
+
 static int take_job(struct pj_prove *prove, const struct pj_prove_seat *seat,
                     const struct pj_wire_loaded *loaded, struct pj_error **err)
 {
@@ -300,6 +319,8 @@ static int take_job(struct pj_prove *prove, const struct pj_prove_seat *seat,
                         "the file changed while prejit was working on it; run again");
         return 0;
     }
+    if (is_unlinkable(job, loaded))
+        return take_unlinkable(session, outcome, loaded, err);
     switch (pj_load_read(loaded->result, foreign)) {
     case PJ_LOAD_HIT:
         if (!control_held(session, seat->run, job)) {
