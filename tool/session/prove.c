@@ -297,8 +297,10 @@ static int take_unlinkable(struct pj_session *session, struct pj_outcome *outcom
                            const struct pj_wire_loaded *loaded, struct pj_error **err)
 {
     int length = (int)strcspn(loaded->log, "\n");
+    bool named = loaded->result != 0; /* else only the log tells [63] */
     const char *reason =
-        pj_arena_printf(&session->arena, "the driver's linker refused it: %.*s", length, loaded->log);
+        pj_arena_printf(&session->arena, "the driver's linker refused it: %s%s%.*s",
+                        named ? loaded->result_name : "", named ? ": " : "", length, loaded->log);
     if (!reason)
         return pj_error_no_memory(err);
     pj_outcome_fail(outcome, PJ_VERDICT_REJECTED, "refused-by-driver", reason);
