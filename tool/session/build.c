@@ -96,6 +96,7 @@ static int run(struct pj_build *build, struct pj_error **err)
 static int fill_report(struct pj_build *build, struct pj_error **err)
 {
     struct pj_build_report *report = &build->report;
+    pj_build_keep_one(build);
     report->manifest = build->options->manifest;
     report->out_dir = build->options->check ? NULL : build->options->out_dir;
     report->units = pj_arena_calloc(&build->arena, build->count + 1, sizeof *report->units);

@@ -239,15 +239,17 @@ static int expand_spec(struct pj_build *build, size_t module, const struct pj_ta
     return r;
 }
 
-/* A module of which everything is left out would be built for nobody, and nobody would hear of it. */
-static void keep_one(struct pj_build *build, size_t first)
+void pj_build_keep_one(struct pj_build *build)
 {
-    for (size_t i = first; i < build->count; i++) {
-        if (!build->works[i].left_out)
-            return;
+    for (size_t i = 0, first = 0; i < build->count; i++) {
+        bool last = i + 1 == build->count || build->works[i + 1].module != build->works[i].module;
+        bool all = true;
+        for (size_t k = first; k <= i && last; k++)
+            all &= build->works[k].left_out;
+        if (last && all)
+            build->works[i].left_out = false;
+        first = last ? i + 1 : first;
     }
-    if (build->count > first)
-        build->works[build->count - 1].left_out = false;
 }
 
 /* Two names that make one path, or a path outside of the folder, cannot both, or at all, be written. */
@@ -283,7 +285,8 @@ int pj_build_plan(struct pj_build *build, struct pj_error **err)
         r = check_name(build, i, err);
         for (size_t k = 0; k < count && r == 0; k++)
             r = expand_spec(build, i, &targets[k], err);
-        keep_one(build, first);
+        if (r == 0 && build->count == first && count > 0) /* a range between two that exist */
+            r = add_unit(build, i, targets[0].first, true, err);
     }
     return r;
 }

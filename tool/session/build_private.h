@@ -48,6 +48,10 @@ struct pj_build {
 /** Units for every module and target, judged as far as the files tell. */
 int pj_build_plan(struct pj_build *build, struct pj_error **err);
 
+/** A module of which every target is left out would be built for nobody, and nobody would hear of it: the last
+ * one counts as what it is, incompatible. Called when all units are settled. */
+void pj_build_keep_one(struct pj_build *build);
+
 /** Opens the library and runs what `orders` says: see build_compile.c and build_link.c. A library that is not
  * to be had is PJ_ERROR_ENVIRONMENT. */
 int pj_build_open(struct pj_build *build, enum pj_wire_library library, struct pj_maker **ret_maker,
