@@ -304,6 +304,7 @@ static int take_unlinkable(struct pj_session *session, struct pj_outcome *outcom
     if (!reason)
         return pj_error_no_memory(err);
     pj_outcome_fail(outcome, PJ_VERDICT_REJECTED, "refused-by-driver", reason);
+    outcome->origin = PJ_ORIGIN_NONE; /* that its entries are there helps nobody */
     return 0;
 }
 
