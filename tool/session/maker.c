@@ -340,8 +340,9 @@ static int handle(struct pj_maker *maker, const struct pj_event *event, struct p
     case PJ_EVENT_STARTED:
         if (event->started->failed_step[0] == '\0')
             return take_started(maker, seat, event->started, err);
-        pj_pool_stop(maker->pool, seat->worker);
+        pj_pool_stop(maker->pool, PJ_STEAL(seat->worker));
         seat->state = SEAT_EMPTY;
+        maker->failed_starts++; /* else it would be started again at once, and again */
         return any_lives(maker) ? 0 : cannot_open(maker, event->started, err);
     case PJ_EVENT_MADE:
         return take_made(maker, seat, event->made, err);

@@ -361,6 +361,34 @@ static void test_library_gone(void **state)
     expect_error(pj_maker_run(shop.maker, shop.makings, 1, &err), &err, PJ_ERROR_ENVIRONMENT, message);
 }
 
+/* Others that cannot open it are not tried again and again beside one that can. */
+static void test_library_gone_for_others(void **state)
+{
+    enum { WORKERS = 4 };
+    (void)state;
+    CLEANUP_SHOP struct shop shop;
+    make_shop(&shop, "slow kernel=bad ms=100\n");
+    PJ_CLEANUP_FREE char *program = pj_path_join(shop.folder.path, "worker");
+    PJ_CLEANUP_BUFFER struct pj_buffer starts = {0};
+    char script[2048];
+    (void)snprintf(script, sizeof script, "#!/bin/sh\necho >> '%s/starts'\nexec '%s' \"$@\"\n",
+                   shop.folder.path, PREJIT);
+    folder_write(&shop.folder, "worker", script);
+    assert_int_equal(chmod(program, 0755), 0);
+    shop.options.worker_program = program;
+    shop.options.workers = WORKERS;
+    open_shop(&shop);
+    assert_int_equal(unlink(shop.library), 0);
+    for (size_t i = 0; i < WORKERS; i++)
+        order(&shop, i, BAD);
+    run(&shop, WORKERS);
+    for (size_t i = 0; i < WORKERS; i++)
+        expect_end(&shop, i, PJ_MAKING_MADE, NULL);
+    PJ_CLEANUP_FREE char *list = pj_path_join(shop.folder.path, "starts");
+    assert_int_equal(pj_file_read(AT_FDCWD, list, 1 << 20, &starts, NULL), 0);
+    assert_in_range(starts.size, 2, WORKERS);
+}
+
 static void test_first_error(void **state)
 {
     static const struct {
@@ -386,7 +414,8 @@ int main(void)
         cmocka_unit_test(test_crashes),      cmocka_unit_test(test_hangs),
         cmocka_unit_test(test_many),         cmocka_unit_test(test_interrupt),
         cmocka_unit_test(test_deadline),     cmocka_unit_test(test_not_opened),
-        cmocka_unit_test(test_library_gone), cmocka_unit_test(test_first_error),
+        cmocka_unit_test(test_library_gone), cmocka_unit_test(test_library_gone_for_others),
+        cmocka_unit_test(test_first_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
