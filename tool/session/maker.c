@@ -364,6 +364,20 @@ static size_t wanted_seats(const struct pj_maker *maker)
     return most < 1 ? 1 : most > MAX_SEATS ? MAX_SEATS : most;
 }
 
+/* One of many that cannot be started, for want of processes or descriptors, is one less. */
+static int start_another(struct pj_maker *maker, struct seat *seat, struct pj_error **err)
+{
+    PJ_CLEANUP_ERROR struct pj_error *problem = NULL;
+    int r = start_seat(maker, seat, &problem);
+    if (r < 0 && r != PJ_ERROR_NO_MEMORY && any_lives(maker)) {
+        maker->failed_starts++;
+        return 0;
+    }
+    if (r < 0 && err)
+        *err = PJ_STEAL(problem);
+    return r;
+}
+
 /* Starts the seats that are worth it, and one for what is left however many workers have died. */
 static int fill_seats(struct pj_maker *maker, size_t seats, struct pj_error **err)
 {
@@ -374,7 +388,7 @@ static int fill_seats(struct pj_maker *maker, size_t seats, struct pj_error **er
         if (i >= maker->seat_count)
             maker->seat_count = i + 1;
         if (seat->state == SEAT_EMPTY && (more || (i == 0 && !any_lives(maker))))
-            r = start_seat(maker, seat, err);
+            r = start_another(maker, seat, err);
         else if (seat->state == SEAT_IDLE)
             r = feed(maker, seat, err);
     }

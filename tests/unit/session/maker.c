@@ -361,32 +361,57 @@ static void test_library_gone(void **state)
     expect_error(pj_maker_run(shop.maker, shop.makings, 1, &err), &err, PJ_ERROR_ENVIRONMENT, message);
 }
 
+enum { WORKERS = 4 };
+
+/* A worker program of the shop's own, which counts its starts in the file `starts`. */
+static char *open_with_own_program(struct shop *shop)
+{
+    char *program = pj_path_join(shop->folder.path, "worker");
+    char script[2048];
+    (void)snprintf(script, sizeof script, "#!/bin/sh\necho >> '%s/starts'\nexec '%s' \"$@\"\n",
+                   shop->folder.path, PREJIT);
+    folder_write(&shop->folder, "worker", script);
+    assert_int_equal(chmod(program, 0755), 0);
+    shop->options.worker_program = program;
+    shop->options.workers = WORKERS;
+    open_shop(shop);
+    return program;
+}
+
+/* All is made, with `least` to `most` processes. */
+static void expect_made_by(struct shop *shop, size_t least, size_t most)
+{
+    PJ_CLEANUP_BUFFER struct pj_buffer starts = {0};
+    PJ_CLEANUP_FREE char *list = pj_path_join(shop->folder.path, "starts");
+    for (size_t i = 0; i < WORKERS; i++)
+        order(shop, i, BAD);
+    run(shop, WORKERS);
+    for (size_t i = 0; i < WORKERS; i++)
+        expect_end(shop, i, PJ_MAKING_MADE, NULL);
+    assert_int_equal(pj_file_read(AT_FDCWD, list, 1 << 20, &starts, NULL), 0);
+    assert_in_range(starts.size, least, most);
+}
+
 /* Others that cannot open it are not tried again and again beside one that can. */
 static void test_library_gone_for_others(void **state)
 {
-    enum { WORKERS = 4 };
     (void)state;
     CLEANUP_SHOP struct shop shop;
     make_shop(&shop, "slow kernel=bad ms=100\n");
-    PJ_CLEANUP_FREE char *program = pj_path_join(shop.folder.path, "worker");
-    PJ_CLEANUP_BUFFER struct pj_buffer starts = {0};
-    char script[2048];
-    (void)snprintf(script, sizeof script, "#!/bin/sh\necho >> '%s/starts'\nexec '%s' \"$@\"\n",
-                   shop.folder.path, PREJIT);
-    folder_write(&shop.folder, "worker", script);
-    assert_int_equal(chmod(program, 0755), 0);
-    shop.options.worker_program = program;
-    shop.options.workers = WORKERS;
-    open_shop(&shop);
+    PJ_CLEANUP_FREE char *program = open_with_own_program(&shop);
     assert_int_equal(unlink(shop.library), 0);
-    for (size_t i = 0; i < WORKERS; i++)
-        order(&shop, i, BAD);
-    run(&shop, WORKERS);
-    for (size_t i = 0; i < WORKERS; i++)
-        expect_end(&shop, i, PJ_MAKING_MADE, NULL);
-    PJ_CLEANUP_FREE char *list = pj_path_join(shop.folder.path, "starts");
-    assert_int_equal(pj_file_read(AT_FDCWD, list, 1 << 20, &starts, NULL), 0);
-    assert_in_range(starts.size, 2, WORKERS);
+    expect_made_by(&shop, 2, WORKERS);
+}
+
+/* A process that cannot be started is one less. */
+static void test_program_gone_for_others(void **state)
+{
+    (void)state;
+    CLEANUP_SHOP struct shop shop;
+    make_shop(&shop, "slow kernel=bad ms=20\n");
+    PJ_CLEANUP_FREE char *program = open_with_own_program(&shop);
+    assert_int_equal(unlink(program), 0);
+    expect_made_by(&shop, 1, 1);
 }
 
 static void test_first_error(void **state)
@@ -410,11 +435,17 @@ static void test_first_error(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_compiler),     cmocka_unit_test(test_ends),
-        cmocka_unit_test(test_crashes),      cmocka_unit_test(test_hangs),
-        cmocka_unit_test(test_many),         cmocka_unit_test(test_interrupt),
-        cmocka_unit_test(test_deadline),     cmocka_unit_test(test_not_opened),
-        cmocka_unit_test(test_library_gone), cmocka_unit_test(test_library_gone_for_others),
+        cmocka_unit_test(test_compiler),
+        cmocka_unit_test(test_ends),
+        cmocka_unit_test(test_crashes),
+        cmocka_unit_test(test_hangs),
+        cmocka_unit_test(test_many),
+        cmocka_unit_test(test_interrupt),
+        cmocka_unit_test(test_deadline),
+        cmocka_unit_test(test_not_opened),
+        cmocka_unit_test(test_library_gone),
+        cmocka_unit_test(test_library_gone_for_others),
+        cmocka_unit_test(test_program_gone_for_others),
         cmocka_unit_test(test_first_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
