@@ -317,3 +317,18 @@ const char *pj_toolkit_build(const char *real_path)
             return numbers == 3 ? mark + 4 : NULL;
     }
 }
+
+const char *pj_toolkit_build_in(const char *bytes, size_t size, struct pj_arena *arena)
+{
+    static const char release[] = "Cuda compilation tools, release ", before[] = ", V";
+    const char *end = bytes + size;
+    const char *at = memmem(bytes, size, release, sizeof release - 1);
+    const char *mark = at ? memmem(at, (size_t)(end - at), before, sizeof before - 1) : NULL;
+    if (!mark)
+        return NULL;
+    const char *build = mark + sizeof before - 1;
+    size_t length = 0;
+    while (build + length < end && ((build[length] >= '0' && build[length] <= '9') || build[length] == '.'))
+        length++;
+    return length > 0 ? pj_arena_strndup(arena, build, length) : NULL;
+}

@@ -35,4 +35,8 @@ int pj_toolkit_include(const char *library_path, const char *cuda_home, struct p
 /** "13.0.88" of ".../libnvrtc.so.13.0.88", the end of that text; NULL where the name does not tell. */
 const char *pj_toolkit_build(const char *real_path);
 
+/** "13.0.88" of what a toolkit's compiler made: PTX and cubins say "Cuda compilation tools, release 13.0,
+ * V13.0.88". In `arena`; NULL where nothing says so, or memory is out. */
+const char *pj_toolkit_build_in(const char *bytes, size_t size, struct pj_arena *arena);
+
 #endif

@@ -28,6 +28,12 @@ struct pj_build_kernel {
     uint64_t shared_bytes, stack_bytes, spill_store_bytes, spill_load_bytes, constant_bytes;
 };
 
+/** What NVRTC calls the kernel that a name expression asked for. */
+struct pj_build_name {
+    const char *expression; /* "scale<5>" */
+    const char *name;       /* "_Z5scaleILi5EEvPi" */
+};
+
 enum pj_build_verdict {
     PJ_BUILD_NOT_TRIED, /* the run ended before */
     PJ_BUILD_BUILT,
@@ -58,6 +64,8 @@ struct pj_build_unit {
     struct pj_build_file cubin, ptx;
     struct pj_build_kernel *kernels;
     size_t kernel_count;
+    struct pj_build_name *names;
+    size_t name_count;
     const char **warnings; /* of the compilers, one line each */
     size_t warning_count;
     const char *log; /* of a compiler that refused it; NULL = none */

@@ -62,6 +62,18 @@ static json_t *make_kernels(const struct pj_build_unit *unit)
     return pj_json_finish(&array);
 }
 
+static json_t *make_names(const struct pj_build_unit *unit)
+{
+    struct pj_json_builder array = {.value = json_array()};
+    for (size_t i = 0; i < unit->name_count; i++) {
+        struct pj_json_builder object = {.value = json_object()};
+        pj_json_member(&object, "expression", pj_json_text(unit->names[i].expression));
+        pj_json_member(&object, "name", pj_json_text(unit->names[i].name));
+        pj_json_item(&array, pj_json_finish(&object));
+    }
+    return pj_json_finish(&array);
+}
+
 static json_t *make_texts(const char *const *texts, size_t count)
 {
     struct pj_json_builder array = {.value = json_array()};
@@ -86,6 +98,7 @@ static json_t *make_unit(const struct pj_build_unit *unit, bool written)
                    make_output(unit->has_cubin, &unit->cubin, written ? unit->cubin.path : NULL));
     pj_json_member(&object, "ptx", make_output(unit->has_ptx, &unit->ptx, written ? unit->ptx.path : NULL));
     pj_json_member(&object, "kernels", make_kernels(unit));
+    pj_json_member(&object, "names", make_names(unit));
     pj_json_member(&object, "warnings", make_texts(unit->warnings, unit->warning_count));
     pj_json_member(&object, "log", pj_json_text(unit->log));
     pj_json_member(&object, "ms", pj_json_number(pj_report_ms_known(unit->has_ms, unit->ms), unit->ms));

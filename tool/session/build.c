@@ -66,11 +66,14 @@ int pj_build_open(struct pj_build *build, enum pj_wire_library library, struct p
     return pj_maker_open(&maker, ret_maker, err);
 }
 
-void pj_build_close(struct pj_build *build, struct pj_maker *maker, struct pj_report_library *ret_library)
+void pj_build_close(struct pj_build *build, struct pj_maker *maker, const char *build_of_output,
+                    struct pj_report_library *ret_library)
 {
     const struct pj_compiler *compiler = pj_maker_compiler(maker);
     if (compiler->known)
         *ret_library = compiler->library;
+    if (!ret_library->build)
+        ret_library->build = build_of_output;
     build->interrupted |= pj_maker_interrupted(maker);
     build->deadline_passed |= pj_maker_deadline_passed(maker);
     pj_maker_free(maker);

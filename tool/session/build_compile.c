@@ -45,7 +45,7 @@ static int extra_options(struct pj_build *build, struct pj_build_work *work, str
 
 static uint32_t outputs_of(const struct pj_build_work *work)
 {
-    uint32_t outputs = PJ_OUTPUT_LOG | PJ_OUTPUT_HEADERS;
+    uint32_t outputs = PJ_OUTPUT_LOG | PJ_OUTPUT_HEADERS | PJ_OUTPUT_NAMES;
     switch (work->route) {
     case PJ_ROUTE_NVRTC:
     case PJ_ROUTE_NVRTC_OBJECT:
@@ -160,15 +160,42 @@ static int take_headers(struct pj_build *build, struct pj_build_work *work, stru
     return 0;
 }
 
+/* One name a line, in the order of the expressions. */
+static int take_names(struct pj_build *build, struct pj_build_work *work, struct pj_error **err)
+{
+    const struct pj_module *module = &build->manifest->modules[work->module];
+    const char *line = pj_buffer_text(pj_making_result(&work->compile, PJ_OUTPUT_NAMES));
+    struct pj_build_name *names =
+        pj_arena_calloc(&build->arena, module->name_expression_count + 1, sizeof *names);
+    if (!names)
+        return pj_error_no_memory(err);
+    size_t count = 0;
+    for (; count < module->name_expression_count && *line; count++) {
+        size_t length = strcspn(line, "\n");
+        names[count].expression = module->name_expressions[count];
+        names[count].name = pj_arena_strndup(&build->arena, line, length);
+        if (!names[count].name)
+            return pj_error_no_memory(err);
+        line += length + (line[length] == '\n');
+    }
+    work->unit->names = names;
+    work->unit->name_count = count;
+    return 0;
+}
+
 static int take_made(struct pj_build *build, struct pj_build_work *work, struct pj_error **err)
 {
     struct pj_build_unit *unit = work->unit;
     const struct pj_buffer *ptx = pj_making_result(&work->compile, PJ_OUTPUT_PTX);
     int r = take_headers(build, work, err);
     if (r == 0)
+        r = take_names(build, work, err);
+    if (r == 0)
         r = pj_build_take_usage(build, work, &work->compile, err);
     unit->has_ms = true;
     unit->ms += work->compile.call_ms;
+    if (!build->nvrtc_build)
+        build->nvrtc_build = pj_toolkit_build_in(pj_buffer_text(ptx), ptx->size, &build->arena);
     if (ptx->size > 0) {
         unit->has_ptx = true;
         unit->ptx.bytes = ptx->size;
@@ -230,6 +257,6 @@ int pj_build_compile(struct pj_build *build, struct pj_error **err)
     if (r < 0)
         return r;
     r = compile_with(build, maker, err);
-    pj_build_close(build, maker, &build->report.nvrtc);
+    pj_build_close(build, maker, build->nvrtc_build, &build->report.nvrtc);
     return r;
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/toolkit.h"
 #include "session/build_private.h"
 
 /* What every nvJitLink from this version on takes; before it, the environment forbids the cache. */
@@ -225,6 +226,9 @@ static int take_result(struct pj_build *build, struct pj_build_work *work, const
         r = pj_build_take_failure(build, work, &work->link, name, err);
         return r == 0 ? explain_age(build, work, linker, err) : r;
     }
+    const struct pj_buffer *cubin = pj_making_result(&work->link, PJ_OUTPUT_CUBIN);
+    if (!build->linker_build)
+        build->linker_build = pj_toolkit_build_in(pj_buffer_text(cubin), cubin->size, &build->arena);
     work->unit->has_ms = true;
     work->unit->ms += work->link.call_ms;
     if (r == 0)
@@ -275,6 +279,6 @@ int pj_build_link(struct pj_build *build, struct pj_error **err)
     if (!build->linker || build->interrupted || build->deadline_passed)
         return 0;
     int r = link_with(build, build->linker, err);
-    pj_build_close(build, PJ_STEAL(build->linker), &build->report.nvjitlink);
+    pj_build_close(build, PJ_STEAL(build->linker), build->linker_build, &build->report.nvjitlink);
     return r;
 }

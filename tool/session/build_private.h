@@ -40,7 +40,8 @@ struct pj_build {
     struct pj_build_work *works;
     size_t count, capacity;
     struct pj_build_report report;
-    struct pj_maker *linker; /* NULL = not needed, or done */
+    const char *nvrtc_build, *linker_build; /* as their outputs tell; NULL = not known */
+    struct pj_maker *linker;                /* NULL = not needed, or done */
     double begin_ms;
     bool interrupted, deadline_passed;
 };
@@ -48,8 +49,8 @@ struct pj_build {
 /** Units for every module and target, judged as far as the files tell. */
 int pj_build_plan(struct pj_build *build, struct pj_error **err);
 
-/** A module of which every target is left out would be built for nobody, and nobody would hear of it: the last
- * one counts as what it is, incompatible. Called when all units are settled. */
+/** A module of which every target is left out would be built for nobody, and nobody would hear of it: the
+ * last one counts as what it is, incompatible. Called when all units are settled. */
 void pj_build_keep_one(struct pj_build *build);
 
 /** Opens the library and runs what `orders` says: see build_compile.c and build_link.c. A library that is not
@@ -58,7 +59,8 @@ int pj_build_open(struct pj_build *build, enum pj_wire_library library, struct p
                   struct pj_error **err);
 
 /** Takes the maker's end over: interrupted, deadline, what the library is. */
-void pj_build_close(struct pj_build *build, struct pj_maker *maker, struct pj_report_library *ret_library);
+void pj_build_close(struct pj_build *build, struct pj_maker *maker, const char *build_of_output,
+                    struct pj_report_library *ret_library);
 
 /** Opens nvJitLink where a unit needs it, before anything is compiled: that it is missing is known at once.
  */

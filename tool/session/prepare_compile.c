@@ -254,7 +254,7 @@ static int keep(struct batch *batch, const struct work *work, const char *ptx, s
         .nvrtc_search = session->nvrtc.search,
         .nvrtc_files = compiler->files,
         .nvrtc_file_count = compiler->file_count,
-        .nvrtc = compiler->library,
+        .nvrtc = session->nvrtc.library,
         .inputs = inputs,
         .input_count = file_count,
         .ptx_bytes = size,
@@ -281,6 +281,8 @@ static int take_ptx(struct batch *batch, struct work *work, const char *list, st
     struct pj_plan_file *files = NULL;
     size_t count = 0;
     job->log = *log ? pj_arena_strdup(&session->arena, log) : NULL;
+    if (!session->nvrtc.library.build)
+        session->nvrtc.library.build = pj_toolkit_build_in(pj_buffer_text(ptx), ptx->size, &session->arena);
     if (!copy || (*log && !job->log))
         return pj_error_no_memory(err);
     int r = pj_headers_files(&work->item->source, list ? list : "", session->manifest->directory,

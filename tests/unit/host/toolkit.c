@@ -325,9 +325,23 @@ static void no_memory_is_told(void **state)
     sweep(&folder, home, home, 3);
 }
 
+static void test_build_in_output(void **state)
+{
+    (void)state;
+    static const char ptx[] = "// Cuda compilation tools, release 13.0, V13.0.88\n.version 9.0\n";
+    PJ_CLEANUP_ARENA struct pj_arena arena = {0};
+    assert_string_equal(pj_toolkit_build_in(ptx, strlen(ptx), &arena), "13.0.88");
+    assert_string_equal(
+        pj_toolkit_build_in(ptx, strlen("// Cuda compilation tools, release 13.0, V13"), &arena), "13");
+    assert_null(pj_toolkit_build_in(ptx, strlen("// Cuda compilation tools, release 13.0, V"), &arena));
+    assert_null(pj_toolkit_build_in(ptx + 4, strlen(ptx) - 4, &arena));
+    assert_null(pj_toolkit_build_in("", 0, &arena));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_build_in_output),
         cmocka_unit_test(the_loader_is_asked_where_nothing_is_known),
         cmocka_unit_test(toolkits_come_newest_first_and_once),
         cmocka_unit_test(what_is_given_is_all_that_is_tried),

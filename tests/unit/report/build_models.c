@@ -55,6 +55,8 @@ static struct pj_build_report *make_report(struct pj_arena *arena, size_t units)
     return report;
 }
 
+static struct pj_build_name name_list[] = {{"scale<5>", "_Z5scaleILi5EEvPi"}};
+
 static void succeed(struct pj_build_unit *unit)
 {
     unit->verdict = PJ_BUILD_BUILT;
@@ -66,6 +68,8 @@ static void succeed(struct pj_build_unit *unit)
     unit->cubin = (struct pj_build_file){.path = "u.sm_90.cubin", .bytes = 4832};
     unit->kernels[0] = kernel;
     unit->kernel_count = 1;
+    unit->names = name_list;
+    unit->name_count = PJ_COUNT(name_list);
 }
 
 struct pj_build_report *build_model_built(struct pj_arena *arena, size_t count)
