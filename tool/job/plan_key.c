@@ -48,6 +48,43 @@ static int add_name(struct pj_plan *plan, struct pj_job *first, const struct pj_
     return first->name ? 0 : pj_error_no_memory(err);
 }
 
+/* Adds the files that are not there yet; `files` has room for all. */
+static size_t add_files(struct pj_plan_file *files, size_t count, const struct pj_job *job)
+{
+    for (size_t i = 0; i < job->file_count; i++) {
+        const struct pj_plan_file *file = &job->files[i];
+        size_t at = 0;
+        while (at < count && (strcmp(files[at].path, file->path) != 0 ||
+                              memcmp(&files[at].sha256, &file->sha256, sizeof file->sha256) != 0))
+            at++;
+        if (at < count)
+            files[at].named |= file->named;
+        else
+            files[count++] = *file;
+    }
+    return count;
+}
+
+/* The jobs that became one come from the files of all: whichever changes, they are to be looked at again. */
+static int join_files(struct pj_plan *plan, struct pj_job *const *jobs, size_t count, struct pj_error **err)
+{
+    size_t most = 0, used = 0;
+    if (count < 2)
+        return 0;
+    for (size_t i = 0; i < count; i++)
+        most += jobs[i]->file_count;
+    struct pj_plan_file *files = pj_arena_calloc(&plan->arena, most, sizeof *files);
+    if (!files)
+        return pj_error_no_memory(err);
+    for (size_t i = 0; i < count; i++) {
+        used = add_files(files, used, jobs[i]);
+        jobs[0]->files_unknown |= jobs[i]->files_unknown;
+    }
+    jobs[0]->files = files;
+    jobs[0]->file_count = used;
+    return 0;
+}
+
 int pj_plan_join_equal(struct pj_plan *plan, struct pj_error **err)
 {
     size_t count = plan->job_count;
@@ -58,17 +95,20 @@ int pj_plan_join_equal(struct pj_plan *plan, struct pj_error **err)
     for (size_t i = 0; i < count; i++)
         sorted[i] = &plan->jobs[i];
     qsort(sorted, count, sizeof *sorted, compare_keys_then_position);
-    struct pj_job *first = NULL;
-    for (size_t i = 0; i < count; i++) {
-        if (first && compare_keys(&first, &sorted[i]) == 0 && can_join(first, sorted[i])) {
-            int r = add_name(plan, first, sorted[i - 1], sorted[i], err);
-            if (r < 0)
-                return r;
-            drop[sorted[i] - plan->jobs] = true;
-        } else {
-            first = sorted[i];
+    int r = 0;
+    for (size_t i = 0, next; i < count && r == 0; i = next) {
+        struct pj_job *first = sorted[i];
+        next = i + 1;
+        while (r == 0 && next < count && compare_keys(&first, &sorted[next]) == 0 &&
+               can_join(first, sorted[next])) {
+            r = add_name(plan, first, sorted[next - 1], sorted[next], err);
+            drop[sorted[next++] - plan->jobs] = true;
         }
+        if (r == 0)
+            r = join_files(plan, &sorted[i], next - i, err);
     }
+    if (r < 0)
+        return r;
     size_t kept = 0;
     for (size_t i = 0; i < count; i++) {
         if (!drop[i])

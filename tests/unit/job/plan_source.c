@@ -298,6 +298,35 @@ static void test_prepared_joins(void **state)
     assert_int_equal(job->size_bytes, strlen(PTX("sm_80")));
     assert_string_equal(job->images[0]->path, job->files[0].path);
     assert_memory_equal(&job->content, &job->images[0]->sha256, sizeof job->content);
+    /* It comes from the files of all of them: one that changes parts them again. */
+    static const char *const files[] = {"k.cu", "same.cu", "ptx"};
+    assert_int_equal(job->file_count, PJ_COUNT(files));
+    for (size_t i = 0; i < PJ_COUNT(files); i++) {
+        PJ_CLEANUP_FREE char *path = pj_path_join(folder.path, files[i]);
+        assert_string_equal(job->files[i].path, path);
+        assert_true(job->files[i].named);
+    }
+    assert_int_equal(plan_case.plan->jobs[1].file_count, 1);
+}
+
+/* What is not known of one is not known of the job. */
+static void test_unknown_files_join(void **state)
+{
+    (void)state;
+    CLEANUP_PLAN struct plan_case plan_case = {
+        .text =
+            HEAD "- {name: a, source: k.cu}\n- {name: b, source: same.cu}\n- {name: c, source: other.cu}\n",
+        .directory = folder.path,
+        .devices = {90},
+        .unsettled = true};
+    plan_case_make(&plan_case);
+    for (size_t i = 0; i < 3; i++)
+        plan_case_prepare(&plan_case, i, i < 2 ? PTX("sm_80") : PTX("sm_75"));
+    plan_case.plan->jobs[1].files_unknown = true;
+    plan_case_settle(&plan_case);
+    plan_expect(&plan_case, "a@sm_90 | a, b | native | open\nc@sm_90 | c | native | open\n");
+    assert_true(plan_case.plan->jobs[0].files_unknown);
+    assert_false(plan_case.plan->jobs[1].files_unknown);
 }
 
 static void test_prepared_faults(void **state)
@@ -416,6 +445,7 @@ int main(void)
         cmocka_unit_test(test_skipped),
         cmocka_unit_test(test_told_the_same),
         cmocka_unit_test(test_prepared_joins),
+        cmocka_unit_test(test_unknown_files_join),
         cmocka_unit_test(test_prepared_faults),
         cmocka_unit_test(test_settle),
         cmocka_unit_test(test_in_memory),
