@@ -4,10 +4,8 @@
 
 #include <inttypes.h>
 #include <limits.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "report/receipt_codec.h"
+#include "report/receipt_members.h"
 
 static const char *const kind_words[] = {
     [PJ_TARGET_KIND_NATIVE] = "native", [PJ_TARGET_KIND_FOREIGN] = "foreign"};
@@ -17,24 +15,6 @@ static const char *const origin_words[] = {[PJ_ORIGIN_NONE] = "",
                                            [PJ_ORIGIN_REPAIRED] = "repaired"};
 static const char *const witness_words[] = {
     [PJ_WITNESS_UNKNOWN] = "", [PJ_WITNESS_YES] = "yes", [PJ_WITNESS_NO] = "no"};
-
-static void text_member(struct pj_codec *codec, const char *name, const char **text)
-{
-    pj_codec_member(codec, name);
-    pj_codec_text(codec, text, true);
-}
-
-static void name_member(struct pj_codec *codec, const char *name, const char **text)
-{
-    pj_codec_member(codec, name);
-    pj_codec_text(codec, text, false);
-}
-
-static void u64_member(struct pj_codec *codec, const char *name, uint64_t *value)
-{
-    pj_codec_member(codec, name);
-    pj_codec_unsigned(codec, UINT64_MAX, value);
-}
 
 static void unsigned_member(struct pj_codec *codec, const char *name, unsigned *value)
 {
@@ -49,12 +29,6 @@ static void seconds_member(struct pj_codec *codec, const char *name, int64_t *va
 {
     pj_codec_member(codec, name);
     pj_codec_signed(codec, value);
-}
-
-static void flag_member(struct pj_codec *codec, const char *name, bool *value)
-{
-    pj_codec_member(codec, name);
-    pj_codec_flag(codec, value);
 }
 
 static void ms_member(struct pj_codec *codec, const char *name, bool *has, double *value)
@@ -81,17 +55,6 @@ static void witness_member(struct pj_codec *codec, const char *name, enum pj_wit
     pj_codec_word(codec, witness_words, PJ_COUNT(witness_words), &value);
     if (pj_codec_reading(codec))
         *witness = (enum pj_witness)value;
-}
-
-static void file_members(struct pj_codec *codec, struct pj_receipt_file *file)
-{
-    pj_codec_open(codec, '{');
-    name_member(codec, "path", &file->path);
-    u64_member(codec, "device", &file->device);
-    u64_member(codec, "inode", &file->inode);
-    u64_member(codec, "size_bytes", &file->size_bytes);
-    seconds_member(codec, "mtime_seconds", &file->mtime_seconds);
-    pj_codec_close(codec, '}');
 }
 
 static void option_member(struct pj_codec *codec, struct pj_jit_options *options, enum pj_jit_option option)
@@ -175,49 +138,38 @@ static void witnesses_members(struct pj_codec *codec, struct pj_witnesses *witne
 static void row_members(struct pj_codec *codec, struct pj_report_job *row)
 {
     unsigned kind = row->target_kind, origin = row->origin;
-    name_member(codec, "id", &row->id);
-    name_member(codec, "module", &row->module);
-    name_member(codec, "target", &row->target);
+    pj_member_name(codec, "id", &row->id);
+    pj_member_name(codec, "module", &row->module);
+    pj_member_name(codec, "target", &row->target);
     pj_codec_member(codec, "target_kind");
     pj_codec_word(codec, kind_words, PJ_COUNT(kind_words), &kind);
     if (pj_codec_reading(codec))
         row->target_kind = (enum pj_target_kind)kind;
     options_members(codec, &row->options);
-    flag_member(codec, "required", &row->required);
+    pj_member_flag(codec, "required", &row->required);
     verdict_member(codec, &row->verdict);
-    text_member(codec, "reason_code", &row->reason_code);
-    text_member(codec, "reason", &row->reason);
-    flag_member(codec, "passing", &row->passing);
-    flag_member(codec, "slow", &row->slow);
+    pj_member_text(codec, "reason_code", &row->reason_code);
+    pj_member_text(codec, "reason", &row->reason);
+    pj_member_flag(codec, "passing", &row->passing);
+    pj_member_flag(codec, "slow", &row->slow);
     pj_codec_member(codec, "origin");
     pj_codec_word(codec, origin_words, PJ_COUNT(origin_words), &origin);
     if (pj_codec_reading(codec))
         row->origin = (enum pj_origin)origin;
     ms_member(codec, "compile_ms", &row->has_compile_ms, &row->compile_ms);
     ms_member(codec, "cold_ms", &row->has_cold_ms, &row->cold_ms);
-    flag_member(codec, "cold_from_receipt", &row->cold_from_receipt);
+    pj_member_flag(codec, "cold_from_receipt", &row->cold_from_receipt);
     samples_member(codec, &row->warm);
     witnesses_members(codec, &row->witnesses);
     bytes_member(codec, "peak_rss_bytes", &row->has_peak_rss, &row->peak_rss_bytes);
-    text_member(codec, "log", &row->log);
-}
-
-static void input_members(struct pj_codec *codec, struct pj_receipt_input *input)
-{
-    pj_codec_open(codec, '{');
-    pj_codec_member(codec, "file");
-    file_members(codec, &input->file);
-    pj_codec_member(codec, "sha256");
-    pj_codec_digest(codec, &input->sha256);
-    flag_member(codec, "named", &input->named);
-    pj_codec_close(codec, '}');
+    pj_member_text(codec, "log", &row->log);
 }
 
 static void entry_members(struct pj_codec *codec, struct pj_receipt_entry *entry)
 {
     pj_codec_open(codec, '{');
-    u64_member(codec, "hash", &entry->hash);
-    u64_member(codec, "size_bytes", &entry->size_bytes);
+    pj_member_u64(codec, "hash", &entry->hash);
+    pj_member_u64(codec, "size_bytes", &entry->size_bytes);
     seconds_member(codec, "mtime_seconds", &entry->mtime_seconds);
     pj_codec_close(codec, '}');
 }
@@ -225,60 +177,20 @@ static void entry_members(struct pj_codec *codec, struct pj_receipt_entry *entry
 static void device_members(struct pj_codec *codec, struct pj_report_device *device)
 {
     pj_codec_open(codec, '{');
-    text_member(codec, "name", &device->name);
-    text_member(codec, "arch", &device->arch);
-    text_member(codec, "uuid", &device->uuid);
+    pj_member_text(codec, "name", &device->name);
+    pj_member_text(codec, "arch", &device->arch);
+    pj_member_text(codec, "uuid", &device->uuid);
     pj_codec_close(codec, '}');
 }
 
-/* Reading: moves a grown list into the arena, where it dies with the rest. Frees the list. */
-static void *settle(struct pj_codec *codec, void *items, size_t count, size_t item_size)
-{
-    void *copy = NULL;
-    if (pj_codec_ok(codec) && count > 0) {
-        copy = pj_arena_calloc(codec->arena, count, item_size);
-        if (copy)
-            memcpy(copy, items, count * item_size);
-        else
-            pj_codec_fail_memory(codec);
-    }
-    free(items);
-    return copy;
-}
+static PJ_DEFINE_MEMBER_LIST(device_list, pj_report_device,
+                             device_members) static PJ_DEFINE_MEMBER_LIST(entry_list, pj_receipt_entry,
+                                                                          entry_members)
 
-/* Defines NAME(codec, member, &items, &count): an array of `struct TYPE`, one ITEM call per element. */
-#define DEFINE_LIST(NAME, TYPE, ITEM)                                                                        \
-    static void NAME(struct pj_codec *codec, const char *member, struct TYPE **items, size_t *count)         \
-    {                                                                                                        \
-        struct {                                                                                             \
-            struct TYPE *items;                                                                              \
-            size_t count, capacity;                                                                          \
-        } list = {0};                                                                                        \
-        bool reading = pj_codec_reading(codec);                                                              \
-        pj_codec_member(codec, member);                                                                      \
-        pj_codec_open(codec, '[');                                                                           \
-        for (size_t i = 0; pj_codec_more(codec, i, *count); i++) {                                           \
-            struct TYPE *item = reading ? PJ_ARRAY_PUSH(&list) : &(*items)[i];                               \
-            if (item)                                                                                        \
-                ITEM(codec, item);                                                                           \
-            else                                                                                             \
-                pj_codec_fail_memory(codec);                                                                 \
-        }                                                                                                    \
-        pj_codec_close(codec, ']');                                                                          \
-        if (!reading)                                                                                        \
-            return;                                                                                          \
-        *items = settle(codec, list.items, list.count, sizeof *list.items);                                  \
-        *count = *items ? list.count : 0;                                                                    \
-    }
-
-DEFINE_LIST(device_list, pj_report_device, device_members)
-DEFINE_LIST(file_list, pj_receipt_file, file_members)
-DEFINE_LIST(input_list, pj_receipt_input, input_members)
-DEFINE_LIST(entry_list, pj_receipt_entry, entry_members)
-
-/* Reading: the row's entries, which are not written. An entry is the file h0/h1/h2...h15 below the cache [1].
- */
-static void make_row_entries(struct pj_codec *codec, struct pj_receipt_job *job)
+    /* Reading: the row's entries, which are not written. An entry is the file h0/h1/h2...h15 below the cache
+     * [1].
+     */
+    static void make_row_entries(struct pj_codec *codec, struct pj_receipt_job *job)
 {
     struct pj_report_entry *entries = pj_arena_calloc(codec->arena, job->entry_count + 1, sizeof *entries);
     if (!entries) {
@@ -306,38 +218,28 @@ static void job_members(struct pj_codec *codec, struct pj_receipt_job *job)
     row_members(codec, &job->row);
     pj_codec_member(codec, "content");
     pj_codec_digest(codec, &job->content);
-    input_list(codec, "inputs", &job->inputs, &job->input_count);
-    flag_member(codec, "inputs_unknown", &job->inputs_unknown);
+    pj_member_inputs(codec, "inputs", &job->inputs, &job->input_count);
+    pj_member_flag(codec, "inputs_unknown", &job->inputs_unknown);
     entry_list(codec, "entries", &job->entries, &job->entry_count);
     if (pj_codec_reading(codec) && pj_codec_ok(codec))
         make_row_entries(codec, job);
     pj_codec_close(codec, '}');
 }
 
-DEFINE_LIST(job_list, pj_receipt_job, job_members)
+static PJ_DEFINE_MEMBER_LIST(job_list, pj_receipt_job, job_members)
 
-static void library_members(struct pj_codec *codec, const char *name, struct pj_report_library *library)
-{
-    pj_codec_member(codec, name);
-    pj_codec_open(codec, '{');
-    text_member(codec, "path", &library->path);
-    text_member(codec, "version", &library->version);
-    text_member(codec, "build", &library->build);
-    pj_codec_close(codec, '}');
-}
-
-static void host_members(struct pj_codec *codec, struct pj_report_host *host)
+    static void host_members(struct pj_codec *codec, struct pj_report_host *host)
 {
     uint64_t cuda_version = host->cuda_version > 0 ? (uint64_t)host->cuda_version : 0;
     pj_codec_member(codec, "host");
     pj_codec_open(codec, '{');
-    text_member(codec, "driver_version", &host->driver_version);
-    text_member(codec, "kernel_driver", &host->kernel_driver);
+    pj_member_text(codec, "driver_version", &host->driver_version);
+    pj_member_text(codec, "kernel_driver", &host->kernel_driver);
     pj_codec_member(codec, "cuda_version");
     pj_codec_unsigned(codec, INT_MAX, &cuda_version);
     if (pj_codec_reading(codec))
         host->cuda_version = (int)cuda_version;
-    text_member(codec, "stamp", &host->stamp);
+    pj_member_text(codec, "stamp", &host->stamp);
     device_list(codec, "devices", &host->devices, &host->device_count);
     pj_codec_close(codec, '}');
 }
@@ -346,21 +248,21 @@ static void receipt_members(struct pj_codec *codec, struct pj_receipt *receipt)
 {
     pj_codec_literal(codec, "{\"schema\":\"prejit-receipt/2\"");
     codec->follows = true;
-    text_member(codec, "tool_version", &receipt->tool_version);
+    pj_member_text(codec, "tool_version", &receipt->tool_version);
     pj_codec_member(codec, "manifest_sha256");
     pj_codec_digest(codec, &receipt->manifest_sha256);
-    text_member(codec, "selection", &receipt->selection);
-    u64_member(codec, "limit_bytes", &receipt->limit_bytes);
+    pj_member_text(codec, "selection", &receipt->selection);
+    pj_member_u64(codec, "limit_bytes", &receipt->limit_bytes);
     unsigned_member(codec, "samples", &receipt->samples);
-    text_member(codec, "gpu_listing", &receipt->gpu_listing);
-    text_member(codec, "cuda_visible_devices", &receipt->cuda_visible_devices);
-    text_member(codec, "ld_library_path", &receipt->ld_library_path);
-    text_member(codec, "driver_option", &receipt->driver_option);
+    pj_member_text(codec, "gpu_listing", &receipt->gpu_listing);
+    pj_member_text(codec, "cuda_visible_devices", &receipt->cuda_visible_devices);
+    pj_member_text(codec, "ld_library_path", &receipt->ld_library_path);
+    pj_member_text(codec, "driver_option", &receipt->driver_option);
     seconds_member(codec, "ld_so_cache_mtime_seconds", &receipt->ld_so_cache_mtime_seconds);
-    file_list(codec, "driver_files", &receipt->driver_files, &receipt->driver_file_count);
-    text_member(codec, "nvrtc_search", &receipt->nvrtc_search);
-    file_list(codec, "nvrtc_files", &receipt->nvrtc_files, &receipt->nvrtc_file_count);
-    library_members(codec, "nvrtc", &receipt->nvrtc);
+    pj_member_files(codec, "driver_files", &receipt->driver_files, &receipt->driver_file_count);
+    pj_member_text(codec, "nvrtc_search", &receipt->nvrtc_search);
+    pj_member_files(codec, "nvrtc_files", &receipt->nvrtc_files, &receipt->nvrtc_file_count);
+    pj_member_library(codec, "nvrtc", &receipt->nvrtc);
     host_members(codec, &receipt->host);
     unsigned_member(codec, "cache_format", &receipt->cache_format);
     uint64_t left_out = receipt->left_out;

@@ -356,7 +356,7 @@ static void the_message_names_place_and_cure(void **state)
                    "reading the receipt at byte 205, member \"samples\": expected a whole number within its "
                    "limits, found `\"3\",\"gpu_listing\":\"0000:...`; `prejit warm` writes a new one");
     assert_refused("]}\n", "",
-                   "reading the receipt at byte 3082, member \"entries\": expected ], found the end; "
+                   "reading the receipt at byte 3055, member \"entries\": expected ], found the end; "
                    "`prejit warm` writes a new one");
 }
 
