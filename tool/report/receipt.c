@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <limits.h>
+#include <stdlib.h>
 
 #include "report/receipt_members.h"
 
