@@ -87,6 +87,8 @@ int pj_reuse_everything(struct pj_session *session, bool *ret_nothing_to_do, str
 {
     const struct pj_receipt *receipt = session->receipt;
     *ret_nothing_to_do = false;
+    if (session->options->check_stable && session->nvrtc.search) /* sources are to be compiled all the same */
+        return 0;
     if (!receipt || receipt->job_count == 0 || !session->same_driver || !session->same_gpus ||
         !session->same_request || (session->nvrtc.search && !pj_identity_same_nvrtc(session)))
         return 0;

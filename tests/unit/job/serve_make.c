@@ -328,7 +328,7 @@ static void test_headers_list(void **state)
     struct order order;
     struct pj_wire_made made;
     PJ_CLEANUP_CLOSE int errors = memfd_create("errors", MFD_CLOEXEC);
-    PJ_CLEANUP_CLOSE int saved = dup(STDERR_FILENO);
+    PJ_CLEANUP_CLOSE int saved = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
     assert_true(dup2(errors, STDERR_FILENO) >= 0);
     begin_with(&served, PJ_LIBRARY_NVRTC, NVRTC);
     assert_true(dup2(saved, STDERR_FILENO) >= 0);

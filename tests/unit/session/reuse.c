@@ -269,13 +269,15 @@ static void test_nvrtc(void **state)
 {
     static const struct {
         const char *name, *then, *now;
-        bool touched, same, nothing_to_do;
+        bool touched, check_stable, same, nothing_to_do;
     } cases[] = {
-        {"the same", "/opt/libnvrtc.so", "/opt/libnvrtc.so", false, true, true},
-        {"looked for elsewhere", "/opt/libnvrtc.so", "libnvrtc.so.13", false, false, false},
-        {"not known then", NULL, "/opt/libnvrtc.so", false, false, false},
-        {"another file", "/opt/libnvrtc.so", "/opt/libnvrtc.so", true, false, false},
-        {"no sources", "/opt/libnvrtc.so", NULL, true, false, true},
+        {"the same", "/opt/libnvrtc.so", "/opt/libnvrtc.so", false, false, true, true},
+        {"looked for elsewhere", "/opt/libnvrtc.so", "libnvrtc.so.13", false, false, false, false},
+        {"not known then", NULL, "/opt/libnvrtc.so", false, false, false, false},
+        {"another file", "/opt/libnvrtc.so", "/opt/libnvrtc.so", true, false, false, false},
+        {"no sources", "/opt/libnvrtc.so", NULL, true, false, false, true},
+        {"to be compiled anew", "/opt/libnvrtc.so", "/opt/libnvrtc.so", false, true, true, false},
+        {"nothing to compile anew", NULL, NULL, false, true, false, true},
     };
     (void)state;
     for (size_t i = 0; i < PJ_COUNT(cases); i++) {
@@ -288,6 +290,7 @@ static void test_nvrtc(void **state)
         run.receipt.nvrtc_files = &library;
         run.receipt.nvrtc_file_count = cases[i].then != NULL;
         run.session.nvrtc.search = cases[i].now;
+        run.options.check_stable = cases[i].check_stable;
         if (cases[i].touched)
             run_touch(&run, "libnvrtc.so");
         bool found = !cases[i].nothing_to_do;
