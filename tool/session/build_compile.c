@@ -143,9 +143,9 @@ static int take_headers(struct pj_build *build, struct pj_build_work *work, stru
 {
     struct pj_plan_file *files = NULL;
     size_t count = 0, known = work->unit->input_count;
-    const char *list = pj_buffer_text(pj_making_result(&work->compile, PJ_OUTPUT_HEADERS));
-    int r =
-        pj_headers_files(&work->source, list, build->manifest->directory, &build->arena, &files, &count, err);
+    const char *doubt = NULL, *list = pj_buffer_text(pj_making_result(&work->compile, PJ_OUTPUT_HEADERS));
+    int r = pj_headers_files(&work->source, list, build->manifest->directory, NULL, &build->arena, &files,
+                             &count, &doubt, err);
     struct pj_build_file *inputs = r == 0 ? pj_arena_calloc(&build->arena, count + 1, sizeof *inputs) : NULL;
     if (r < 0 || !inputs)
         return r < 0 ? r : pj_error_no_memory(err);

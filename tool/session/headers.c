@@ -74,7 +74,7 @@ static int read_names(const struct pj_source *source, const char *list, const ch
     return 0;
 }
 
-/* False where there is no such file: NVRTC has headers built in, and lists them as well. */
+/* False where it cannot be read. */
 static int read_file(const char *path, struct pj_buffer *bytes, struct pj_plan_file *file, bool *ret_is_file,
                      struct pj_error **err)
 {
@@ -99,8 +99,34 @@ static bool is_own(const struct pj_plan_file *files, size_t count, const char *p
     return false;
 }
 
-static int add_headers(const struct names *names, struct pj_arena *arena, struct pj_plan_file *files,
-                       size_t own, size_t *ret_count, struct pj_error **err)
+/* NVRTC lists what is built into it as well [55]. */
+static bool is_built_in(const char *path)
+{
+    static const char prefix[] = "__nv_";
+    const char *slash = strrchr(path, '/');
+    return strncmp(slash ? slash + 1 : path, prefix, sizeof prefix - 1) == 0;
+}
+
+/* What NVRTC read may be other bytes than those that were read here afterwards. No time but ctime tells: the
+ * others can be set. */
+static bool changed_since(const struct stat *status, const struct timespec *begin)
+{
+    const struct timespec *time = &status->st_ctim;
+    return time->tv_sec > begin->tv_sec || (time->tv_sec == begin->tv_sec && time->tv_nsec >= begin->tv_nsec);
+}
+
+/* Keeps the first doubt. */
+static int doubt(const char **reason, const char *path, const char *what, struct pj_arena *arena,
+                 struct pj_error **err)
+{
+    if (!*reason)
+        *reason = pj_arena_printf(arena, "NVRTC read the header %s, which %s", path, what);
+    return *reason ? 0 : pj_error_no_memory(err);
+}
+
+static int add_headers(const struct names *names, const struct timespec *begin, struct pj_arena *arena,
+                       struct pj_plan_file *files, size_t own, size_t *ret_count, const char **ret_doubt,
+                       struct pj_error **err)
 {
     PJ_CLEANUP_BUFFER struct pj_buffer bytes = {0};
     for (size_t i = 0; i < names->count; i++) {
@@ -110,6 +136,12 @@ static int add_headers(const struct names *names, struct pj_arena *arena, struct
             (i > 0 && strcmp(names->items[i], names->items[i - 1]) == 0))
             continue;
         int r = read_file(names->items[i], &bytes, file, &is_file, err);
+        if (r < 0)
+            return r;
+        if (!is_file && !is_built_in(names->items[i]))
+            r = doubt(ret_doubt, names->items[i], "cannot be read", arena, err);
+        else if (is_file && begin && changed_since(&file->status, begin))
+            r = doubt(ret_doubt, names->items[i], "was changed meanwhile", arena, err);
         if (r < 0)
             return r;
         if (!is_file)
@@ -123,13 +155,14 @@ static int add_headers(const struct names *names, struct pj_arena *arena, struct
 }
 
 int pj_headers_files(const struct pj_source *source, const char *list, const char *directory,
-                     struct pj_arena *arena, struct pj_plan_file **ret_files, size_t *ret_count,
-                     struct pj_error **err)
+                     const struct timespec *begin, struct pj_arena *arena, struct pj_plan_file **ret_files,
+                     size_t *ret_count, const char **ret_doubt, struct pj_error **err)
 {
     struct names names = {0};
     size_t own = 1 + source->module->header_count, count = own;
     int r = read_names(source, list, directory, &names, err);
     struct pj_plan_file *files = NULL;
+    *ret_doubt = NULL;
     if (r == 0) {
         files = pj_arena_calloc(arena, own + names.count, sizeof *files);
         r = files ? 0 : pj_error_no_memory(err);
@@ -140,7 +173,7 @@ int pj_headers_files(const struct pj_source *source, const char *list, const cha
                                          .sha256 = source->images[i]->sha256,
                                          .named = true};
     if (r == 0)
-        r = add_headers(&names, arena, files, own, &count, err);
+        r = add_headers(&names, begin, arena, files, own, &count, ret_doubt, err);
     free_names(&names);
     if (r == 0) {
         *ret_files = files;

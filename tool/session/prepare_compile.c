@@ -30,6 +30,7 @@ struct batch {
     const char *include;
     struct work *works;
     size_t count;
+    struct timespec begin; /* of the first compilation: headers that changed since are not what NVRTC read */
 };
 
 static int set_fate(const struct batch *batch, const struct work *work, enum pj_job_fate fate,
@@ -170,6 +171,7 @@ static void wait_for_next_second(const struct batch *batch)
 
 static int compile_all(struct batch *batch, struct pj_error **err)
 {
+    (void)clock_gettime(CLOCK_REALTIME_COARSE, &batch->begin);
     int r = run_round(batch, choose_first, err);
     if (r == 0) {
         wait_for_next_second(batch);
@@ -280,16 +282,20 @@ static int take_ptx(struct batch *batch, struct work *work, const char *list, st
     const char *copy = pj_arena_strndup(&session->arena, pj_buffer_text(ptx), ptx->size);
     struct pj_plan_file *files = NULL;
     size_t count = 0;
+    const char *doubt = NULL;
     job->log = *log ? pj_arena_strdup(&session->arena, log) : NULL;
     if (!session->nvrtc.library.build)
         session->nvrtc.library.build = pj_toolkit_build_in(pj_buffer_text(ptx), ptx->size, &session->arena);
     if (!copy || (*log && !job->log))
         return pj_error_no_memory(err);
     int r = pj_headers_files(&work->item->source, list ? list : "", session->manifest->directory,
-                             &session->arena, &files, &count, err);
+                             &batch->begin, &session->arena, &files, &count, &doubt, err);
     if (r == 0 && !work->item->kept_ptx)
         r = pj_prepare_adopt(session, work->item, copy, ptx->size, files, count, err);
-    job->files_unknown = !list;
+    job->files_unknown = !list || doubt;
+    if (r == 0 && doubt)
+        return pj_session_note(session, err, "%s: %s: the next run compiles it again", work->first.title,
+                               doubt);
     return r == 0 && list ? keep(batch, work, copy, ptx->size, files, count, job->log, err) : r;
 }
 

@@ -55,11 +55,12 @@ static int try_headers(struct run *run, struct pj_error **err)
 {
     struct pj_source source;
     struct pj_plan_file *files = NULL;
+    const char *doubt = NULL;
     size_t count = 0;
     int r = make_source(run, &source, err);
     if (r == 0)
-        r = pj_headers_files(&source, "k.h\n other.h\nk.h\ngone.h\naxpb.ptx\n", run->folder.path,
-                             &run->session.arena, &files, &count, err);
+        r = pj_headers_files(&source, "k.h\n other.h\nk.h\ngone.h\naxpb.ptx\n", run->folder.path, NULL,
+                             &run->session.arena, &files, &count, &doubt, err);
     assert_int_equal(count, r == 0 ? 4 : 0); /* the source, its header in memory, two on disk */
     return r;
 }

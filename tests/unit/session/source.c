@@ -168,16 +168,25 @@ static void test_knows(void **state)
         "whose PTX the driver compiles for sm_86");
 }
 
+/* `doubt` starts below the folder; NULL = none. */
 static void expect_files(const struct subject *subject, const struct folder *folder, const char *list,
-                         const char *expected)
+                         const char *expected, const char *doubt)
 {
     PJ_CLEANUP_ERROR struct pj_error *err = NULL;
     PJ_CLEANUP_ARENA struct pj_arena arena = {0};
     PJ_CLEANUP_BUFFER struct pj_buffer text = {0};
     struct pj_plan_file *files = NULL;
+    const char *found = NULL;
     size_t count = 0, prefix = strlen(folder->path);
-    expect_success(pj_headers_files(&subject->source, list, folder->path, &arena, &files, &count, &err),
-                   &err);
+    expect_success(
+        pj_headers_files(&subject->source, list, folder->path, NULL, &arena, &files, &count, &found, &err),
+        &err);
+    if (doubt) {
+        char *text_of_it = pj_arena_printf(&arena, "NVRTC read the header %s%s", folder->path, doubt);
+        assert_string_equal(found, text_of_it);
+    } else {
+        assert_null(found);
+    }
     for (size_t i = 0; i < count; i++) {
         bool below = strncmp(files[i].path, folder->path, prefix) == 0;
         pj_buffer_printf(&text, "%s%s%s\n", files[i].named ? "named " : "", below ? "." : "",
@@ -209,16 +218,54 @@ static void test_headers(void **state)
     folder_write(&folder, "own.h", "int other;\n"); /* on disk as well, and not read */
     folder_write(&folder, "with blank.h", "int c;\n");
     make_subject(&subject);
-    expect_files(&subject, &folder, "", NAMED);
-    expect_files(&subject, &folder, "b.h\n", NAMED "./b.h\n");
-    expect_files(&subject, &folder, "b.h", NAMED "./b.h\n"); /* its last line is cut */
+    expect_files(&subject, &folder, "", NAMED, NULL);
+    expect_files(&subject, &folder, "b.h\n", NAMED "./b.h\n", NULL);
+    expect_files(&subject, &folder, "b.h", NAMED "./b.h\n", NULL); /* its last line is cut */
+    expect_files(&subject, &folder, "__nv_nvrtc_builtin_header.h\n__nv_name_map\n", NAMED, NULL);
     expect_files(
         &subject, &folder,
         "__nv_nvrtc_builtin_header.h\ninc/a.h\n own.h\n  sub/deep.h\n   inc/a.h\nb.h\n\n  \n__nv_name_map\n"
         "inc\ngone.h\nwith blank.h\ninc/a.h\n",
-        NAMED "./b.h\n./inc/a.h\n./with blank.h\n");
+        NAMED "./b.h\n./inc/a.h\n./with blank.h\n", "/gone.h, which cannot be read");
+    expect_files(&subject, &folder, "inc\n", NAMED, "/inc, which cannot be read");
     (void)snprintf(list, sizeof list, "%s/inc/a.h\n %s/b.h\n/k/own.h\n/k/p.cu\n", folder.path, folder.path);
-    expect_files(&subject, &folder, list, NAMED "./b.h\n./inc/a.h\n");
+    expect_files(&subject, &folder, list, NAMED "./b.h\n./inc/a.h\n", NULL);
+}
+
+/* Whatever the time of its bytes says, a header that was touched since NVRTC began may be another one. */
+static void test_changed_meanwhile(void **state)
+{
+    (void)state;
+    CLEANUP_FOLDER struct folder folder;
+    CLEANUP_SUBJECT struct subject subject;
+    PJ_CLEANUP_ERROR struct pj_error *err = NULL;
+    PJ_CLEANUP_ARENA struct pj_arena arena = {0};
+    struct pj_plan_file *files = NULL;
+    const char *doubt = NULL;
+    size_t count = 0;
+    struct stat status;
+    folder_make(&folder);
+    folder_write(&folder, "b.h", "");
+    make_subject(&subject);
+    char *path = pj_arena_printf(&arena, "%s/b.h", folder.path);
+    const struct timespec old[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
+    assert_int_equal(utimensat(AT_FDCWD, path, old, 0), 0);
+    assert_int_equal(stat(path, &status), 0);
+    const long offsets[] = {1, 0, -1}; /* of the begin from the change */
+    for (size_t i = 0; i < PJ_COUNT(offsets); i++) {
+        struct timespec begin = {.tv_sec = status.st_ctim.tv_sec + offsets[i],
+                                 .tv_nsec = status.st_ctim.tv_nsec};
+        expect_success(pj_headers_files(&subject.source, "b.h\n", folder.path, &begin, &arena, &files, &count,
+                                        &doubt, &err),
+                       &err);
+        assert_int_equal(count, 4);
+        if (offsets[i] > 0)
+            assert_null(doubt);
+        else
+            assert_string_equal(
+                doubt,
+                pj_arena_printf(&arena, "NVRTC read the header %s, which was changed meanwhile", path));
+    }
 }
 
 static void test_difference(void **state)
@@ -245,8 +292,10 @@ static void test_difference(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_arguments), cmocka_unit_test(test_order),   cmocka_unit_test(test_request),
-        cmocka_unit_test(test_knows),     cmocka_unit_test(test_headers), cmocka_unit_test(test_difference),
+        cmocka_unit_test(test_arguments),  cmocka_unit_test(test_order),
+        cmocka_unit_test(test_request),    cmocka_unit_test(test_knows),
+        cmocka_unit_test(test_headers),    cmocka_unit_test(test_changed_meanwhile),
+        cmocka_unit_test(test_difference),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
