@@ -32,6 +32,18 @@ int pj_toolkit_candidates(const struct pj_host_root *root, enum pj_toolkit_libra
 int pj_toolkit_include(const char *library_path, const char *cuda_home, struct pj_arena *arena,
                        const char **ret_folder, struct pj_error **err);
 
+/** Where ptxas, a toolkit's assembler, may be, best first: absolute paths of files that this process may
+ * execute, all in the arena; no file comes twice.
+ *
+ * With `given` (--ptxas; NULL: not given) only that: a file, or the one in a folder or in its `bin`;
+ * PJ_ERROR_ENVIRONMENT where none is there. Else those in `cuda_home`/bin (NULL or "": none), in the folders
+ * of `path_variable` ($PATH; NULL or "": none; what is not absolute in it is passed over), in
+ * /usr/local/cuda/bin and /usr/local/cuda-<version>/bin, newest first. These two alone are below the root,
+ * whose prefix the paths have. Not having any is no error: *ret_count is 0 then. */
+int pj_toolkit_ptxas(const struct pj_host_root *root, const char *given, const char *cuda_home,
+                     const char *path_variable, struct pj_arena *arena, const char ***ret_paths,
+                     size_t *ret_count, struct pj_error **err);
+
 /** "13.0.88" of ".../libnvrtc.so.13.0.88", the end of that text; NULL where the name does not tell. */
 const char *pj_toolkit_build(const char *real_path);
 
