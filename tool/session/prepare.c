@@ -50,9 +50,9 @@ int pj_prepare_search(struct pj_session *session, struct pj_error **err)
     struct pj_compiler *nvrtc = &session->nvrtc;
     if (nvrtc->search || !needs_nvrtc(session))
         return 0;
-    int r = pj_toolkit_candidates(&session->root, PJ_TOOLKIT_NVRTC, session->options->nvrtc,
-                                  pj_prepare_cuda_home(), &session->arena, &nvrtc->paths, &nvrtc->path_count,
-                                  err);
+    const char *home = pj_prepare_cuda_home();
+    int r = pj_toolkit_candidates(&session->root, PJ_TOOLKIT_NVRTC, session->options->nvrtc, home,
+                                  &session->arena, &nvrtc->paths, &nvrtc->path_count, err);
     if (r < 0)
         return r;
     PJ_CLEANUP_BUFFER struct pj_buffer text = {0};
@@ -63,6 +63,8 @@ int pj_prepare_search(struct pj_session *session, struct pj_error **err)
     }
     if (by_loader)
         describe_loader(&session->now, &text);
+    if (home) /* its headers may be those that sources get, whatever library is opened */
+        pj_buffer_printf(&text, "CUDA_HOME=%s\n", home);
     nvrtc->search = text.failed ? NULL : pj_arena_strdup(&session->arena, pj_buffer_text(&text));
     return nvrtc->search ? 0 : pj_error_no_memory(err);
 }
