@@ -70,6 +70,7 @@ static void check(const struct pj_wire_message *message, size_t size)
         return;
     case PJ_WIRE_LOAD:
         require(message->load.option_count <= PJ_WIRE_OPTIONS_MAX);
+        require(message->load.run_kernel && strlen(message->load.run_kernel) < size);
         check_parts(message->load.part_count, message->load.parts, size);
         return;
     case PJ_WIRE_LOADED:

@@ -26,6 +26,7 @@ enum {
     PJ_WIRE_ARGUMENTS_MAX = 1000,  /* options for a compiler, names it shall look up */
     PJ_WIRE_DESCRIPTORS_MAX = 210, /* parts, and what results are written to */
     PJ_WIRE_ARCHS_MAX = 64,
+    PJ_WIRE_RUN_MAX = 1 << 20,
 };
 
 enum pj_wire_type {
@@ -39,7 +40,13 @@ enum pj_wire_type {
 };
 
 /** What a worker works with: one library for its whole life. */
-enum pj_wire_library { PJ_LIBRARY_DRIVER, PJ_LIBRARY_NVRTC, PJ_LIBRARY_NVJITLINK, PJ_LIBRARY_COUNT };
+enum pj_wire_library {
+    PJ_LIBRARY_DRIVER,
+    PJ_LIBRARY_NVRTC,
+    PJ_LIBRARY_NVJITLINK,
+    PJ_LIBRARY_PTXAS, /* a program: the worker starts it for each order */
+    PJ_LIBRARY_COUNT
+};
 
 struct pj_wire_hello {
     const char *build_id;
@@ -87,6 +94,7 @@ struct pj_wire_started {
 enum pj_wire_method {
     PJ_LOAD_COMPILE, /* cuLibraryLoadData without a context where it exists; looks for the new entry */
     PJ_LOAD_PROVE,   /* a timed load, then one for CU_JIT_WALL_TIME, with JIT disabled by the environment */
+    PJ_LOAD_RUN, /* loads (or links and loads) and launches a kernel; what it computed goes to a descriptor */
 };
 
 struct pj_wire_option {
@@ -107,6 +115,10 @@ struct pj_wire_load {
     uint32_t method;
     uint32_t target; /* CU_JIT_TARGET as a number (90), 0 = not given */
     uint32_t link;   /* 1: cuLink* of all parts; 0: the one part is an image */
+    /* RUN: a kernel of the signature (const int *in, int *out, int count), launched with `run_count` threads
+     * on in[i] = i; `out` is written, as int32, to the descriptor behind the parts'. */
+    const char *run_kernel; /* else "" */
+    uint32_t run_count;     /* 1 to PJ_WIRE_RUN_MAX */
     uint32_t part_count;
     struct pj_wire_part *parts;
     uint32_t option_count;

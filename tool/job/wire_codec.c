@@ -166,6 +166,8 @@ static void load(struct codec *codec, struct pj_wire_load *message)
     u32(codec, &message->method);
     u32(codec, &message->target);
     u32(codec, &message->link);
+    text(codec, &message->run_kernel);
+    u32(codec, &message->run_count);
     parts(codec, &message->part_count, &message->parts);
     u32(codec, &message->option_count);
     if (message->option_count > PJ_WIRE_OPTIONS_MAX) {

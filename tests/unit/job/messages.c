@@ -29,9 +29,11 @@ static struct pj_wire_message make_load(void)
     struct pj_wire_message message = {.type = PJ_WIRE_LOAD};
     message.load = (struct pj_wire_load){
         .job = UINT64_MAX - 1,
-        .method = PJ_LOAD_PROVE,
+        .method = PJ_LOAD_RUN,
         .target = 90,
         .link = 1,
+        .run_kernel = "scale",
+        .run_count = PJ_WIRE_RUN_MAX,
         .part_count = PJ_COUNT(parts),
         .parts = parts,
         .option_count = PJ_WIRE_OPTIONS_MAX,
@@ -205,7 +207,8 @@ static void expect_started(const struct pj_wire_started *a, const struct pj_wire
 static void expect_load(const struct pj_wire_load *a, const struct pj_wire_load *b)
 {
     assert_true(a->job == b->job && a->method == b->method && a->target == b->target && a->link == b->link &&
-                a->part_count == b->part_count);
+                a->run_count == b->run_count && a->part_count == b->part_count);
+    assert_string_equal(a->run_kernel, b->run_kernel);
     expect_parts(a->part_count, a->parts, b->parts);
     assert_int_equal(a->option_count, b->option_count);
     assert_memory_equal(a->options, b->options, a->option_count * sizeof *a->options);

@@ -58,6 +58,8 @@ static void test_empty(void **state)
         assert_int_equal(got.type, types[i]);
         if (types[i] == PJ_WIRE_LOADED)
             assert_string_equal(got.loaded.log, "");
+        if (types[i] == PJ_WIRE_LOAD)
+            assert_string_equal(got.load.run_kernel, "");
     }
 }
 
