@@ -5,8 +5,8 @@
 
 #include "arch/target.h"
 #include "base/digest.h"
-#include "manifest/findings.h"
 #include "manifest/schema.h"
+#include "yaml/findings.h"
 
 /** Where findings go, and the arena that values are allocated in. */
 struct pj_check {

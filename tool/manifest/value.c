@@ -25,16 +25,6 @@ void pj_check_refuse(struct pj_check *check, const struct pj_schema_key *key, co
     check->findings.failed = check->findings.failed || allowed.failed;
 }
 
-/* Control characters would spoil reports, and a line end at the end of a path is an accident of `|`. */
-static bool printable(struct pj_findings *findings, const char *text)
-{
-    PJ_CLEANUP_BUFFER struct pj_buffer escaped = {0};
-    size_t size = strlen(text);
-    pj_text_escape(&escaped, text, size);
-    findings->failed = findings->failed || escaped.failed;
-    return escaped.size == size && memcmp(pj_buffer_text(&escaped), text, size) == 0;
-}
-
 const char *pj_check_name(struct pj_findings *findings, const char *text)
 {
     if (*text == '\0')
@@ -43,7 +33,7 @@ const char *pj_check_name(struct pj_findings *findings, const char *text)
         return "is longer than the 200 bytes allowed: shorten it";
     if (strchr(text, '@'))
         return "holds `@`, which stands between module and target in reports: leave it out";
-    if (!printable(findings, text))
+    if (!pj_findings_printable(findings, text))
         return "holds a control character, or is not UTF-8: leave it out";
     return NULL;
 }
@@ -83,7 +73,7 @@ static const char *read_path(struct pj_check *check, const struct pj_schema_key 
             "`%s`: read %s; variables are not expanded here: write the path out, or have the script "
             "that makes the manifest fill it in",
             key->name, read);
-    } else if (!printable(&check->findings, text)) {
+    } else if (!pj_findings_printable(&check->findings, text)) {
         pj_findings_add(&check->findings, node,
                         "`%s`: read %s; a path cannot hold control characters or line ends: write it on one "
                         "line, behind its key",
@@ -98,7 +88,7 @@ static const char *read_path(struct pj_check *check, const struct pj_schema_key 
 static const char *read_text(struct pj_check *check, const struct pj_schema_key *key,
                              const struct pj_yaml_node *node)
 {
-    if (node->kind == PJ_YAML_SCALAR && node->size > 0 && printable(&check->findings, node->text))
+    if (node->kind == PJ_YAML_SCALAR && node->size > 0 && pj_findings_printable(&check->findings, node->text))
         return node->text;
     pj_check_refuse(check, key, node, NULL);
     return NULL;
@@ -296,7 +286,7 @@ static void read_path_map(struct pj_check *check, const struct pj_schema_key *ke
     }
     for (const struct pj_yaml_node *item = node->first; item; item = item->next) {
         const char *path = read_path(check, key, item);
-        if (item->key->size == 0 || !printable(&check->findings, item->key->text)) {
+        if (item->key->size == 0 || !pj_findings_printable(&check->findings, item->key->text)) {
             pj_check_refuse(check, key, item->key, "the name is what `#include` has between its quotes");
         } else if (path) {
             value->names[value->count] = item->key->text;

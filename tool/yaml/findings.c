@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Collecting findings and putting them into one error. */
-#include "manifest/findings.h"
+#include "yaml/findings.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -91,4 +91,13 @@ char *pj_findings_read(struct pj_findings *findings, const struct pj_yaml_node *
     findings->failed = findings->failed || text.failed;
     (void)snprintf(ret_text, PJ_READ_TEXT, "`%s%s`", pj_buffer_text(&text), size < node->size ? "…" : "");
     return ret_text;
+}
+
+bool pj_findings_printable(struct pj_findings *findings, const char *text)
+{
+    PJ_CLEANUP_BUFFER struct pj_buffer escaped = {0};
+    size_t size = strlen(text);
+    pj_text_escape(&escaped, text, size);
+    findings->failed = findings->failed || escaped.failed;
+    return escaped.size == size && memcmp(pj_buffer_text(&escaped), text, size) == 0;
 }

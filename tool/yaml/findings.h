@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is wrong with a manifest: collected while it is checked, given out at once in the file's order. */
-#ifndef PREJIT_MANIFEST_FINDINGS_H
-#define PREJIT_MANIFEST_FINDINGS_H
+/* What is wrong with a document: collected while it is checked, given out at once in the order of its text.
+ */
+#ifndef PREJIT_YAML_FINDINGS_H
+#define PREJIT_YAML_FINDINGS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,7 +18,7 @@ struct pj_finding {
 /** Zero-initialised but for `name` is valid and empty. Running out of memory sticks and is told at the end.
  */
 struct pj_findings {
-    const char *name; /* of the manifest, as messages have it */
+    const char *name; /* of the file, as messages have it */
     struct pj_finding *items;
     size_t count, capacity;
     size_t left_out; /* beyond PJ_FINDINGS_MAX: counted, not kept */
@@ -44,5 +45,9 @@ enum { PJ_READ_TEXT = 320 };
  * pj_yaml_kind_name has it; gives `ret_text`. */
 char *pj_findings_read(struct pj_findings *findings, const struct pj_yaml_node *node,
                        char ret_text[PJ_READ_TEXT]);
+
+/** Is `text` UTF-8 without control characters? Others would spoil reports, and a line end at the end of a
+ * path is an accident of `|`. */
+bool pj_findings_printable(struct pj_findings *findings, const char *text);
 
 #endif
