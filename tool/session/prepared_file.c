@@ -119,7 +119,13 @@ int pj_prepared_load(struct pj_session *session, const char *request, struct pj_
     return r == 0 && same ? read_ptx(session, fd, ret_prepared, ret_ptx, err) : r;
 }
 
-/* Counts what is kept; the oldest record is named. */
+/* Of a run that was killed while it wrote: this run has the lock, so nobody else writes. */
+static bool is_left_behind(const char *name)
+{
+    return strstr(name, ".json.") || strstr(name, ".ptx.");
+}
+
+/* Counts what is kept; the oldest record is named. Temporary files go. */
 static size_t count_kept(int fd, char ret_oldest[NAME_TEXT])
 {
     size_t count = 0;
@@ -131,6 +137,8 @@ static size_t count_kept(int fd, char ret_oldest[NAME_TEXT])
     for (struct dirent *entry = readdir(directory); entry; entry = readdir(directory)) {
         struct stat status;
         const char *dot = strrchr(entry->d_name, '.');
+        if (is_left_behind(entry->d_name))
+            (void)unlinkat(fd, entry->d_name, 0);
         if (!dot || strcmp(dot, ".json") != 0 || strlen(entry->d_name) >= NAME_TEXT ||
             fstatat(fd, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0)
             continue;

@@ -244,6 +244,23 @@ static void test_folder(void **state)
     assert_true(is_taken(&kept));
 }
 
+/* What a run that was killed left of its writing goes with the next one that keeps something. */
+static void test_left_behind(void **state)
+{
+    static const char *const names[] = {"a.json.0123456789abcdef", "a.ptx.0123456789abcdef"};
+    (void)state;
+    CLEANUP_KEPT struct kept kept;
+    make(&kept);
+    for (size_t i = 0; i < PJ_COUNT(names); i++) {
+        PJ_CLEANUP_FREE char *path = pj_path_join(kept.folder, names[i]);
+        PJ_CLEANUP_CLOSE int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+        assert_true(fd >= 0);
+        save(&kept);
+        assert_int_equal(access(path, F_OK), -1);
+        assert_true(is_taken(&kept));
+    }
+}
+
 /* Beyond two thousand the oldest goes, with its PTX. */
 static void test_limit(void **state)
 {
@@ -313,9 +330,9 @@ static void test_search(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_kept),  cmocka_unit_test(test_inputs), cmocka_unit_test(test_nvrtc),
-        cmocka_unit_test(test_trust), cmocka_unit_test(test_damage), cmocka_unit_test(test_folder),
-        cmocka_unit_test(test_limit), cmocka_unit_test(test_search),
+        cmocka_unit_test(test_kept),        cmocka_unit_test(test_inputs), cmocka_unit_test(test_nvrtc),
+        cmocka_unit_test(test_trust),       cmocka_unit_test(test_damage), cmocka_unit_test(test_folder),
+        cmocka_unit_test(test_left_behind), cmocka_unit_test(test_limit),  cmocka_unit_test(test_search),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
