@@ -45,7 +45,8 @@ struct pj_plan_file {
     const char *path;
     struct stat status;
     struct pj_sha256 sha256;
-    bool named; /* by the manifest; else found by a compiler: a header */
+    bool named;  /* by the manifest; else found by a compiler: a header */
+    bool absent; /* there was none, and one that came would be taken in place of another */
 };
 
 /** How a job relates to the machine's GPUs. */

@@ -19,7 +19,8 @@ struct pj_receipt_file {
 struct pj_receipt_input {
     struct pj_receipt_file file;
     struct pj_sha256 sha256;
-    bool named; /* by the manifest; else a header that NVRTC read */
+    bool named;  /* by the manifest; else a header that NVRTC read */
+    bool absent; /* there was none; one that came would be taken in place of a header */
 };
 
 /** An entry whose name is known; size and time are those of its file. */

@@ -53,6 +53,7 @@ static void input_item(struct pj_codec *codec, struct pj_receipt_input *input)
     pj_codec_member(codec, "sha256");
     pj_codec_digest(codec, &input->sha256);
     pj_member_flag(codec, "named", &input->named);
+    pj_member_flag(codec, "absent", &input->absent);
     pj_codec_close(codec, '}');
 }
 

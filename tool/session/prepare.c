@@ -113,6 +113,7 @@ static int input_files(struct pj_session *session, const struct pj_prepared *pre
             .path = input->file.path,
             .sha256 = input->sha256,
             .named = input->named,
+            .absent = input->absent,
             .status = {.st_dev = input->file.device,
                        .st_ino = input->file.inode,
                        .st_size = (off_t)input->file.size_bytes,

@@ -10,8 +10,10 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "host/toolkit.h"
+#include "session/header_places.h"
 #include "session/headers.h"
 #include "session/prepare_private.h"
+#include "session/receipt_file.h"
 
 #define DEFAULT_TIMEOUT_MS 3600000.0
 #define SOURCE_MAX_BYTES   (UINT64_C(1) << 30)
@@ -242,15 +244,7 @@ static int keep(struct batch *batch, const struct work *work, const char *ptx, s
     if (!inputs)
         return pj_error_no_memory(err);
     for (size_t i = 0; i < file_count; i++)
-        inputs[i] = (struct pj_receipt_input){
-            .file = {.path = files[i].path,
-                     .device = files[i].status.st_dev,
-                     .inode = files[i].status.st_ino,
-                     .size_bytes = (uint64_t)files[i].status.st_size,
-                     .mtime_seconds = files[i].status.st_mtim.tv_sec},
-            .sha256 = files[i].sha256,
-            .named = files[i].named,
-        };
+        inputs[i] = pj_receipt_input_of(&files[i]);
     struct pj_prepared prepared = {
         .request = work->item->request,
         .nvrtc_search = session->nvrtc.search,
@@ -290,6 +284,9 @@ static int take_ptx(struct batch *batch, struct work *work, const char *list, st
         return pj_error_no_memory(err);
     int r = pj_headers_files(&work->item->source, list ? list : "", session->manifest->directory,
                              &batch->begin, &session->arena, &files, &count, &doubt, err);
+    if (r == 0 && list)
+        r = pj_header_places_add(&work->second, list, session->manifest->directory, &session->arena, &files,
+                                 &count, err);
     if (r == 0 && !work->item->kept_ptx)
         r = pj_prepare_adopt(session, work->item, copy, ptx->size, files, count, err);
     job->files_unknown = !list || doubt;

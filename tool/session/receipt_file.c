@@ -83,6 +83,20 @@ int pj_receipt_load(const char *cache_path, const char *request, struct pj_recei
     return r;
 }
 
+struct pj_receipt_input pj_receipt_input_of(const struct pj_plan_file *file)
+{
+    return (struct pj_receipt_input){
+        .file = {.path = file->path,
+                 .device = file->status.st_dev,
+                 .inode = file->status.st_ino,
+                 .size_bytes = (uint64_t)file->status.st_size,
+                 .mtime_seconds = file->status.st_mtim.tv_sec},
+        .sha256 = file->sha256,
+        .named = file->named,
+        .absent = file->absent,
+    };
+}
+
 static int fill_inputs(struct pj_session *session, const struct pj_job *from, struct pj_receipt_job *job,
                        struct pj_error **err)
 {
@@ -92,18 +106,8 @@ static int fill_inputs(struct pj_session *session, const struct pj_job *from, st
     job->inputs = pj_arena_calloc(&session->arena, from->file_count + 1, sizeof *job->inputs);
     if (!job->inputs)
         return pj_error_no_memory(err);
-    for (size_t i = 0; i < from->file_count; i++) {
-        const struct pj_plan_file *file = &from->files[i];
-        job->inputs[i] = (struct pj_receipt_input){
-            .file = {.path = file->path,
-                     .device = file->status.st_dev,
-                     .inode = file->status.st_ino,
-                     .size_bytes = (uint64_t)file->status.st_size,
-                     .mtime_seconds = file->status.st_mtim.tv_sec},
-            .sha256 = file->sha256,
-            .named = file->named,
-        };
-    }
+    for (size_t i = 0; i < from->file_count; i++)
+        job->inputs[i] = pj_receipt_input_of(&from->files[i]);
     return 0;
 }
 

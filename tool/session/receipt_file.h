@@ -9,6 +9,9 @@
  * a file can make prejit say "nothing to do". */
 bool pj_receipt_is_trusted(int fd);
 
+/** A job's file as a receipt, or the record of a source, has it. The path is borrowed. */
+struct pj_receipt_input pj_receipt_input_of(const struct pj_plan_file *file);
+
 /** Reads the receipt of `request` (pj_session.selection_text) in `<cache>/.prejit/`; where there is none,
  * that of the last run, which still tells the driver's stamp. *ret_receipt is NULL where there is none at
  * all, where it is not readable, or where it is to be ignored: not owned by this user or root, writable by

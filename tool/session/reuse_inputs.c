@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Compares the files that a receipt's jobs were made from with those that the manifest names now. */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,10 @@ int pj_reuse_same_input(const struct pj_receipt_input *input, bool *ret_same, st
     const struct pj_receipt_file *file = &input->file;
     struct stat status;
     *ret_same = false;
+    if (input->absent) {
+        *ret_same = stat(file->path, &status) != 0 && (errno == ENOENT || errno == ENOTDIR);
+        return 0;
+    }
     if (stat(file->path, &status) != 0 || !S_ISREG(status.st_mode) ||
         (uint64_t)status.st_size != file->size_bytes)
         return 0;

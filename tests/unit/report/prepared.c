@@ -17,8 +17,8 @@ static struct pj_receipt_file nvrtc_files[] = {
     {"/odd\n\"\\\xff\xc3\xa9\x01/libnvrtc-builtins.so", 0, 0, 0, INT64_MIN},
 };
 static struct pj_receipt_input inputs[] = {
-    {{"/k/saxpy.cu", 66306, 42, 1234, 1767225600}, {{0xab, 0xcd}}, true},
-    {{"/k/saxpy.h", 0, 0, 0, INT64_MAX}, {{0}}, false},
+    {{"/k/saxpy.cu", 66306, 42, 1234, 1767225600}, {{0xab, 0xcd}}, true, false},
+    {{"/k/saxpy.h", 0, 0, 0, INT64_MAX}, {{0}}, false, true},
 };
 
 static struct pj_prepared full(void)
@@ -86,6 +86,7 @@ static void everything_comes_back(void **state)
         assert_file(&found.inputs[i].file, &inputs[i].file);
         assert_memory_equal(&found.inputs[i].sha256, &inputs[i].sha256, PJ_SHA256_BYTES);
         assert_int_equal(found.inputs[i].named, inputs[i].named);
+        assert_int_equal(found.inputs[i].absent, inputs[i].absent);
     }
     assert_true(found.ptx_bytes == UINT64_MAX);
     assert_memory_equal(&found.ptx_sha256, &prepared.ptx_sha256, PJ_SHA256_BYTES);

@@ -20,8 +20,8 @@ static struct pj_receipt_file driver_files[] = {
     {"/odd\n\"\\\xff\xc3\xa9\x01/libnvidia", 0, 0, 0, INT64_MIN},
 };
 static struct pj_receipt_input inputs[] = {
-    {{"/k/saxpy.ptx", 66306, 42, 1234, 1767225600}, {{0xab, 0xcd}}, true},
-    {{"p", 0, 0, 0, INT64_MAX}, {{0}}, false},
+    {{"/k/saxpy.ptx", 66306, 42, 1234, 1767225600}, {{0xab, 0xcd}}, true, false},
+    {{"p", 0, 0, 0, INT64_MAX}, {{0}}, false, true},
 };
 static struct pj_receipt_entry entries[] = {
     {UINT64_C(0xca920786966c763d), 290000, -5}, {0, 0, 0}, {UINT64_MAX, UINT64_MAX, INT64_MAX}};
@@ -162,6 +162,7 @@ static void assert_job(const struct pj_receipt_job *found, const struct pj_recei
         assert_file(&found->inputs[i].file, &expected->inputs[i].file);
         assert_memory_equal(&found->inputs[i].sha256, &expected->inputs[i].sha256, PJ_SHA256_BYTES);
         assert_int_equal(found->inputs[i].named, expected->inputs[i].named);
+        assert_int_equal(found->inputs[i].absent, expected->inputs[i].absent);
     }
     assert_int_equal(found->entry_count, expected->entry_count);
     for (size_t i = 0; i < expected->entry_count; i++) {
@@ -356,7 +357,7 @@ static void the_message_names_place_and_cure(void **state)
                    "reading the receipt at byte 205, member \"samples\": expected a whole number within its "
                    "limits, found `\"3\",\"gpu_listing\":\"0000:...`; `prejit warm` writes a new one");
     assert_refused("]}\n", "",
-                   "reading the receipt at byte 3055, member \"entries\": expected ], found the end; "
+                   "reading the receipt at byte 3098, member \"entries\": expected ], found the end; "
                    "`prejit warm` writes a new one");
 }
 

@@ -2,6 +2,7 @@
 /* What NVRTC is told of a source, what it says it read, and how two of its results are told apart. */
 #include "runs.h"
 
+#include "session/header_places.h"
 #include "session/headers.h"
 #include "session/prepare_private.h"
 #include "session/source.h"
@@ -232,6 +233,58 @@ static void test_headers(void **state)
     expect_files(&subject, &folder, list, NAMED "./b.h\n./inc/a.h\n", NULL);
 }
 
+static void expect_places(const struct folder *folder, const char *list, const char *expected)
+{
+    static const char *const arguments[] = {"-Iinc1",   "--include-path=inc2/", "-I",
+                                            "inc2/sub", "-I/absolute",          "-I/toolkit/include"};
+    const struct pj_making making = {.name = "src/p.cu",
+                                     .arguments = (const char **)(uintptr_t)arguments,
+                                     .argument_count = PJ_COUNT(arguments)};
+    PJ_CLEANUP_ERROR struct pj_error *err = NULL;
+    PJ_CLEANUP_ARENA struct pj_arena arena = {0};
+    PJ_CLEANUP_BUFFER struct pj_buffer text = {0};
+    struct pj_plan_file first = {.path = "/k/p.cu", .named = true}, *files = &first;
+    size_t count = 1, prefix = strlen(folder->path);
+    expect_success(pj_header_places_add(&making, list, folder->path, &arena, &files, &count, &err), &err);
+    assert_string_equal(files[0].path, "/k/p.cu");
+    assert_true(files[0].named && !files[0].absent);
+    for (size_t i = 1; i < count; i++) {
+        assert_true(files[i].absent && !files[i].named);
+        bool below = strncmp(files[i].path, folder->path, prefix) == 0;
+        pj_buffer_printf(&text, "%s%s\n", below ? "." : "", files[i].path + (below ? prefix : 0));
+    }
+    assert_string_equal(pj_buffer_text(&text), expected);
+}
+
+/* Where a header would be found before the one that was: with who includes it, and in the folders before. */
+static void test_places(void **state)
+{
+    (void)state;
+    CLEANUP_FOLDER struct folder folder;
+    folder_make(&folder);
+    folder_write(&folder, "inc1/there.h", "");
+    expect_places(&folder, "", "");
+    expect_places(&folder, "src/a.h\n", "");
+    expect_places(&folder, "inc1/a.h\n", "./src/a.h\n");
+    expect_places(&folder, "inc1/a.h\ninc1/a.h\n", "./src/a.h\n");
+    expect_places(&folder, "inc2/a.h\n", "./inc1/a.h\n./src/a.h\n");
+    expect_places(&folder, "inc2/there.h\n", "./src/there.h\n");
+    expect_places(&folder, "/absolute/x/a.h\n",
+                  "./inc1/x/a.h\n./inc2/sub/x/a.h\n./inc2/x/a.h\n./src/x/a.h\n");
+    /* Two folders can have led to it. */
+    expect_places(&folder, "inc2/sub/a.h\n",
+                  "./inc1/a.h\n./inc1/sub/a.h\n./inc2/a.h\n./src/a.h\n./src/sub/a.h\n");
+    /* The folder of who includes it. */
+    expect_places(&folder, "inc1/x/y.h\n inc1/b.h\n  inc1/c.h\n", "./inc1/x/b.h\n./src/x/y.h\n");
+    expect_places(&folder, "inc1/x/y.h\n inc1/x/z.h\ninc1/b.h\n", "./inc1/x/x/z.h\n./src/b.h\n./src/x/y.h\n");
+    /* What is in memory or built in is in no folder; an absolute place is where it is. */
+    expect_places(&folder, "own.h\n__nv_nvrtc_builtin_header.h\n/elsewhere/a.h\n", "");
+    /* Of the toolkit only what others include. */
+    expect_places(&folder, "/toolkit/include/cuda_fp16.h\n /toolkit/include/vector_types.h\n",
+                  "/absolute/cuda_fp16.h\n./inc1/cuda_fp16.h\n./inc2/cuda_fp16.h\n./inc2/sub/cuda_fp16.h\n"
+                  "./src/cuda_fp16.h\n");
+}
+
 /* Whatever the time of its bytes says, a header that was touched since NVRTC began may be another one. */
 static void test_changed_meanwhile(void **state)
 {
@@ -292,10 +345,10 @@ static void test_difference(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_arguments),  cmocka_unit_test(test_order),
-        cmocka_unit_test(test_request),    cmocka_unit_test(test_knows),
-        cmocka_unit_test(test_headers),    cmocka_unit_test(test_changed_meanwhile),
-        cmocka_unit_test(test_difference),
+        cmocka_unit_test(test_arguments),         cmocka_unit_test(test_order),
+        cmocka_unit_test(test_request),           cmocka_unit_test(test_knows),
+        cmocka_unit_test(test_headers),           cmocka_unit_test(test_places),
+        cmocka_unit_test(test_changed_meanwhile), cmocka_unit_test(test_difference),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
