@@ -17,9 +17,9 @@
  * and runs [32], if the payload is a cubin for the architecture; one that is not is believed as well [22], so
  * check it before.
  *
- * PJ_ERROR_FORMAT for a stamp that is empty, longer than PJ_STAMP_MAX or holds what would end it in a key,
- * for an empty payload, and where the file would be larger than any that is read (PJ_ENTRY_MAX_BYTES);
- * PJ_ERROR_NO_MEMORY. *ret_file is as before then. */
+ * PJ_ERROR_FORMAT where the parts make no key that reads back as them, such as a stamp that is empty or too
+ * long; for an empty payload; and where no file of that size is read (PJ_ENTRY_MAX_BYTES). What *ret_file
+ * held before it still holds then, but for PJ_ERROR_NO_MEMORY. */
 int pj_entry_assemble(const char *stamp, uint16_t arch_number, const void *image, size_t image_size,
                       const char *option_text, const void *payload, size_t payload_size,
                       struct pj_buffer *ret_file, uint64_t *ret_hash, struct pj_error **err);
@@ -27,8 +27,7 @@ int pj_entry_assemble(const char *stamp, uint16_t arch_number, const void *image
 /** The same for an image that is known byte for byte, NULs included: out of a fatbin, or of another key
  * [cache-model 3, 34]. */
 int pj_entry_assemble_exact(const char *stamp, uint16_t arch_number, const void *image, size_t image_size,
-                            const char *option_text, size_t option_size, const void *payload,
-                            size_t payload_size, struct pj_buffer *ret_file, uint64_t *ret_hash,
-                            struct pj_error **err);
+                            const char *option_text, const void *payload, size_t payload_size,
+                            struct pj_buffer *ret_file, uint64_t *ret_hash, struct pj_error **err);
 
 #endif
