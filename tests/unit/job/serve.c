@@ -285,11 +285,11 @@ static void test_refuses_orders(void **state)
     served_send(&served, &order, -1);
     served_end(&served, "an order for a compiler came to a driver");
 
-    order = (struct pj_wire_message){.type = PJ_WIRE_START, .start = {.library = 3}};
+    order = (struct pj_wire_message){.type = PJ_WIRE_START, .start = {.library = PJ_LIBRARY_COUNT}};
     served_start(&served, "/nonexistent", false, (long)getpid());
     served_receive(&served, PJ_WIRE_HELLO, &message);
     served_send(&served, &order, -1);
-    served_end(&served, "library 3 does not exist");
+    served_end(&served, "library 4 does not exist");
 
     order = (struct pj_wire_message){.type = PJ_WIRE_HELLO, .hello = {.build_id = "x"}};
     served_start(&served, "/nonexistent", false, (long)getpid());
