@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/file.h"
@@ -89,10 +90,40 @@ static int run(struct pj_build *build, struct pj_error **err)
     if (r == 0)
         r = pj_build_plan(build, err);
     if (r == 0)
+        r = pj_build_open_out_dir(build, err);
+    if (r == 0)
         r = pj_build_open_linker(build, err);
     if (r == 0)
         r = pj_build_compile(build, err);
     return r == 0 ? pj_build_link(build, err) : r;
+}
+
+/* "physics: sm_75, sm_80 left out: NVRTC 11.2 …": of each module, with the reason of the first. */
+static int note_left_out(struct pj_build *build, struct pj_error **err)
+{
+    struct pj_build_report *report = &build->report;
+    report->notes = pj_arena_calloc(&build->arena, build->count + 1, sizeof *report->notes);
+    if (!report->notes)
+        return pj_error_no_memory(err);
+    for (size_t i = 0; i < build->count;) {
+        PJ_CLEANUP_BUFFER struct pj_buffer targets = {0};
+        size_t module = build->works[i].module;
+        const char *reason = NULL;
+        const struct pj_build_unit *unit = build->works[i].unit;
+        for (; i < build->count && build->works[i].module == module; i++) {
+            if (!build->works[i].left_out)
+                continue;
+            pj_buffer_printf(&targets, "%s%s", targets.size > 0 ? ", " : "", build->works[i].unit->target);
+            reason = reason ? reason : build->works[i].unit->reason;
+        }
+        if (!reason)
+            continue;
+        report->notes[report->note_count] = pj_arena_printf(&build->arena, "%s: %s left out: %s",
+                                                            unit->module, pj_buffer_text(&targets), reason);
+        if (targets.failed || !report->notes[report->note_count++])
+            return pj_error_no_memory(err);
+    }
+    return 0;
 }
 
 /* Units that were left out late go; the others stand in the order of the manifest. */
@@ -116,7 +147,7 @@ static int fill_report(struct pj_build *build, struct pj_error **err)
                                                 : NULL;
     report->seconds = (pj_clock_ms() - build->begin_ms) / 1e3;
     report->exit_code = pj_build_exit(report);
-    return 0;
+    return note_left_out(build, err);
 }
 
 static int render(const struct pj_build *build, char **ret_text, char **ret_answer, struct pj_error **err)
@@ -169,6 +200,8 @@ int pj_build(const struct pj_build_options *options, char **ret_text, char **ret
     if (r == 0) {
         *ret_exit_code = (int)build.report.exit_code;
         *ret_interrupted = build.interrupted;
+    } else if (build.made_out_dir) {
+        (void)rmdir(options->out_dir);
     }
     free_build(&build);
     return r;

@@ -113,10 +113,16 @@ static int run_orders(struct pj_build *build, struct pj_maker *maker,
 }
 
 /* The list of headers needs an option that not every NVRTC has. */
-static bool knows_no_trace(const struct pj_build_work *work)
+static bool knows_no_trace(struct pj_build_work *work)
 {
     return is_open(work) && work->compile.end == PJ_MAKING_REFUSED &&
-           strcmp(work->compile.result_name, "NVRTC_ERROR_INVALID_OPTION") == 0;
+           strcmp(work->compile.result_name, "NVRTC_ERROR_INVALID_OPTION") == 0 &&
+           strstr(pj_buffer_text(pj_making_result(&work->compile, PJ_OUTPUT_LOG)), "-Xcudafe");
+}
+
+static bool is_untried(const struct pj_build_work *work)
+{
+    return is_open(work) && work->compile.end == PJ_MAKING_NOT_TRIED;
 }
 
 static int run_again_without_trace(struct pj_build *build, struct pj_maker *maker, const char *include,
@@ -136,7 +142,7 @@ static int run_again_without_trace(struct pj_build *build, struct pj_maker *make
         work->compile.deaths = 0;
         work->compile.end = PJ_MAKING_NOT_TRIED;
     }
-    return r == 0 && any ? run_orders(build, maker, is_open, err) : r;
+    return r == 0 && any ? run_orders(build, maker, is_untried, err) : r;
 }
 
 static int take_headers(struct pj_build *build, struct pj_build_work *work, struct pj_error **err)

@@ -103,6 +103,40 @@ static int judge_ptx(struct pj_build *build, struct pj_build_work *work, struct 
     return 0;
 }
 
+static bool is_linkable(const struct pj_contents *contents)
+{
+    bool finished = contents->kind == PJ_INPUT_CUBIN && contents->count > 0 &&
+                    contents->items[0].has_relocatable && !contents->items[0].relocatable;
+    return contents->kind == PJ_INPUT_PTX || (contents->has_linkable && !finished);
+}
+
+/* What is not recorded is left to the linker. */
+static bool fits(const struct pj_content *item, struct pj_arch arch)
+{
+    if (item->arch.number == 0)
+        return true;
+    switch (item->kind) {
+    case PJ_CODE_PTX:
+        return pj_arch_ptx_compiles_for(item->arch, arch);
+    case PJ_CODE_CUBIN:
+        return item->arch.number / 10 == arch.number / 10 && item->arch.number <= arch.number;
+    case PJ_CODE_LTOIR:
+        return item->arch.number <= arch.number;
+    case PJ_CODE_OTHER:
+    default:
+        return true;
+    }
+}
+
+static bool holds_code_for(const struct pj_contents *contents, struct pj_arch arch)
+{
+    for (size_t i = 0; i < contents->count; i++) {
+        if (fits(&contents->items[i], arch))
+            return true;
+    }
+    return contents->count == 0;
+}
+
 /* What a linker would refuse with less of a reason, or pass over in silence. */
 static int judge_inputs(struct pj_build *build, struct pj_build_work *work, struct pj_error **err)
 {
@@ -121,13 +155,23 @@ static int judge_inputs(struct pj_build *build, struct pj_build_work *work, stru
                                 images[i]->path, images[i]->contents.items[0].arch.number,
                                 pj_arch_text(work->arch, wanted)),
                 err);
-        if (images[i]->contents.kind != PJ_INPUT_PTX && !images[i]->contents.has_linkable)
+        if (!is_linkable(&images[i]->contents))
             return pj_build_settle(
                 work, PJ_BUILD_REJECTED, "not-linkable",
                 pj_arena_printf(&build->arena,
                                 "%s holds device code that was compiled without -rdc=true, and the linker "
-                                "passes over it in silence: compile it with `nvcc -dc`",
+                                "passes over it in silence: compile it with `nvcc -dc` (a cubin with `nvcc "
+                                "-rdc=true -cubin`)",
                                 images[i]->path),
+                err);
+        if (!holds_code_for(&images[i]->contents, work->arch))
+            return incompatible(
+                work, "other-architecture",
+                pj_arena_printf(&build->arena,
+                                "%s holds no code for %s: compile it for that too (nvcc -gencode "
+                                "arch=compute_%u,code=compute_%u), or leave this target out",
+                                images[i]->path, pj_arch_text(work->arch, wanted), work->arch.number,
+                                work->arch.number),
                 err);
     }
     return 0;
@@ -144,8 +188,18 @@ static int judge_source(struct pj_build *build, struct pj_build_work *work, stru
         return pj_build_settle(
             work, PJ_BUILD_REJECTED, "no-code",
             "with these NVRTC options there is no code for a GPU: leave the module out, or the option", err);
-    if (!options.real)
+    if (!options.real && (!options.has_architecture || options.lto ||
+                          pj_arch_ptx_compiles_for(options.architecture, work->arch)))
         return 0;
+    if (!options.real)
+        return incompatible(
+            work, "newer-than-gpu",
+            pj_arena_printf(&build->arena,
+                            "its NVRTC options name compute_%s, whose PTX does not compile for %s: leave the "
+                            "option out, and each target gets its own, or leave this target out",
+                            pj_arch_text(options.architecture, given) + strlen("sm_"),
+                            pj_arch_text(work->arch, wanted)),
+            err);
     if (options.architecture.number == work->arch.number) {
         work->arch = options.architecture;
         return 0;

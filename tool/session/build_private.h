@@ -41,6 +41,7 @@ struct pj_build {
     size_t count, capacity;
     struct pj_build_report report;
     const char *nvrtc_build, *linker_build; /* as their outputs tell; NULL = not known */
+    bool made_out_dir;                      /* by this run: it goes again where the run fails as a whole */
     struct pj_maker *linker;                /* NULL = not needed, or done */
     double begin_ms;
     bool interrupted, deadline_passed;
@@ -84,6 +85,10 @@ int pj_build_take_cubin(struct pj_build *build, struct pj_build_work *work, stru
 
 int pj_build_settle(struct pj_build_work *work, enum pj_build_verdict verdict, const char *code,
                     const char *reason, struct pj_error **err);
+
+/** Makes the output folder where it is missing; one that cannot be written to is known before anything is
+ * compiled. */
+int pj_build_open_out_dir(struct pj_build *build, struct pj_error **err);
 
 /** Writes cubins and PTX, and afterwards index.json, which is the report. Nothing with --check. */
 int pj_build_write(struct pj_build *build, struct pj_error **err);

@@ -46,11 +46,13 @@ static int take_refusal(struct pj_build *build, struct pj_build_work *work, stru
     const char *log = pj_buffer_text(pj_making_result(making, PJ_OUTPUT_LOG));
     const char *line = pj_maker_first_error(log, &build->arena);
     work->unit->log = *log ? without_figures(&build->arena, log) : NULL;
-    if (!line || (*log && !work->unit->log))
+    const struct pj_module *module = &build->manifest->modules[work->module];
+    const char *hint = pj_source_missing_folder(module, build->manifest->directory, &build->arena);
+    if (!line || !hint || (*log && !work->unit->log))
         return pj_error_no_memory(err);
     return pj_build_settle(work, PJ_BUILD_REJECTED, "refused-by-compiler",
-                           pj_arena_printf(&build->arena, "%s refused it: %s%s%s", library,
-                                           making->result_name, *line ? ": " : "", line),
+                           pj_arena_printf(&build->arena, "%s refused it: %s%s%s%s", library,
+                                           making->result_name, *line ? ": " : "", line, hint),
                            err);
 }
 
@@ -162,6 +164,15 @@ static int check_kernels(struct pj_build *build, struct pj_build_work *work, str
     return 0;
 }
 
+static int warn(struct pj_build *build, struct pj_build_unit *unit, const char *text, struct pj_error **err)
+{
+    const struct pj_usage one = {.warnings = &text, .warning_count = 1};
+    return add_warnings(build, unit, &one, err);
+}
+
+/* How the name of every function's section begins. */
+static const char code_section[] = ".text.";
+
 int pj_build_take_cubin(struct pj_build *build, struct pj_build_work *work, struct pj_making *making,
                         struct pj_error **err)
 {
@@ -180,6 +191,13 @@ int pj_build_take_cubin(struct pj_build *build, struct pj_build_work *work, stru
         return reject(build, work, "it is still to be linked", err);
     r = check_kernels(build, work, err);
     if (r < 0 || unit->verdict != PJ_BUILD_NOT_TRIED)
+        return r;
+    if (!memmem(pj_buffer_text(bytes), bytes->size, code_section, sizeof code_section - 1))
+        r = warn(build, unit,
+                 "warning : no kernel is in it, so that nothing of it can be launched (templates need "
+                 "`name_expressions`)",
+                 err);
+    if (r < 0)
         return r;
     unit->has_cubin = true;
     unit->cubin.bytes = bytes->size;

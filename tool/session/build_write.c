@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Cubins, PTX and the index as files. */
+#include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "session/build_private.h"
@@ -44,15 +47,56 @@ static int write_unit(struct pj_build *build, struct pj_build_work *work, struct
     return r;
 }
 
+int pj_build_open_out_dir(struct pj_build *build, struct pj_error **err)
+{
+    PJ_CLEANUP_CLOSE int fd = -1;
+    const char *out_dir = build->options->out_dir;
+    if (build->options->check)
+        return 0;
+    build->made_out_dir = access(out_dir, F_OK) != 0;
+    int r = pj_directory_create(out_dir, 0777, err);
+    if (r == 0)
+        r = pj_directory_open(AT_FDCWD, out_dir, true, &fd, err);
+    if (r == 0 && faccessat(fd, ".", W_OK | X_OK, AT_EACCESS) != 0)
+        r = pj_error_errno(err, PJ_ERROR_IO, errno, "cannot write there");
+    return r < 0 ? pj_error_wrap(err, r, "--out-dir %s", out_dir) : 0;
+}
+
+static int remove_file(const char *out_dir, const char *module, const char *target, const char *ending,
+                       struct pj_error **err)
+{
+    PJ_CLEANUP_FREE char *path = NULL;
+    if (asprintf(&path, "%s/%s.%s.%s", out_dir, module, target, ending) < 0) {
+        path = NULL;
+        return pj_error_no_memory(err);
+    }
+    if (unlink(path) != 0 && errno != ENOENT && errno != ENOTDIR)
+        return pj_error_errno(err, PJ_ERROR_IO, errno, "cannot remove what an earlier run left: %s", path);
+    return 0;
+}
+
+/* What an earlier run made of a module that fails now is old code: whoever takes *.cubin shall not ship it.
+ */
+static int remove_stale(struct pj_build *build, const struct pj_build_unit *unit, struct pj_error **err)
+{
+    const char *out_dir = build->options->out_dir;
+    if (build->options->check || unit->verdict == PJ_BUILD_NOT_TRIED)
+        return 0;
+    int r = remove_file(out_dir, unit->module, unit->target, "cubin", err);
+    return r == 0 ? remove_file(out_dir, unit->module, unit->target, "ptx", err) : r;
+}
+
 int pj_build_write(struct pj_build *build, struct pj_error **err)
 {
-    int r = build->options->check ? 0 : pj_directory_create(build->options->out_dir, 0777, err);
+    int r = 0;
     for (size_t i = 0; i < build->count && r == 0; i++) {
         struct pj_build_work *work = &build->works[i];
-        if (work->unit->verdict == PJ_BUILD_BUILT)
+        if (work->unit->verdict == PJ_BUILD_BUILT) {
             r = write_unit(build, work, err);
-        else
-            work->unit->has_ptx = false; /* not written: the unit as a whole failed */
+            continue;
+        }
+        work->unit->has_ptx = false; /* not written: the unit as a whole failed */
+        r = remove_stale(build, work->unit, err);
     }
     return r < 0 ? pj_error_wrap(err, r, "writing to %s", build->options->out_dir) : 0;
 }

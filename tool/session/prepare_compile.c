@@ -193,13 +193,15 @@ static int take_failure(struct batch *batch, const struct work *work, struct pj_
     switch (making->end) {
     case PJ_MAKING_REFUSED: {
         const char *line = pj_maker_first_error(log, &session->arena);
+        const char *hint = pj_source_missing_folder(work->item->source.module, session->manifest->directory,
+                                                    &session->arena);
         job->log = *log ? pj_arena_strdup(&session->arena, log) : NULL;
-        if (!line || (*log && !job->log))
+        if (!line || !hint || (*log && !job->log))
             return pj_error_no_memory(err);
         return set_fate(batch, work, PJ_JOB_REJECTED, "refused-by-nvrtc",
-                        pj_arena_printf(&session->arena, "NVRTC refused it: %s%s%s",
+                        pj_arena_printf(&session->arena, "NVRTC refused it: %s%s%s%s",
                                         *line ? line : making->failed_call, *line ? "" : ": ",
-                                        *line ? "" : making->result_name),
+                                        *line ? "" : making->result_name, hint),
                         err);
     }
     case PJ_MAKING_CRASHED:

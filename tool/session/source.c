@@ -2,9 +2,12 @@
 /* Orders for NVRTC. */
 #include "session/source.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "arch/nvrtc_options.h"
+#include "base/file.h"
 
 /* What every NVRTC from this version on takes; before it, the environment forbids the cache
  * (CUDA_CACHE_DISABLE). */
@@ -15,6 +18,12 @@ static const char *architecture_option(const struct pj_source *source, struct pj
     char text[PJ_ARCH_TEXT];
     const char *number = pj_arch_text(source->arch, text) + strlen("sm_");
     return pj_arena_printf(arena, "--gpu-architecture=%s_%s", source->real ? "sm" : "compute", number);
+}
+
+static bool is_folder(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
 static int add_arguments(const struct pj_source *source, const struct pj_compiler *nvrtc, const char *include,
@@ -35,8 +44,14 @@ static int add_arguments(const struct pj_source *source, const struct pj_compile
     }
     if (!options.has_architecture)
         complete &= (arguments[used++] = architecture_option(source, arena)) != NULL;
-    if (include)
+    if (include) {
         complete &= (arguments[used++] = pj_arena_printf(arena, "-I%s", include)) != NULL;
+        /* From CUDA 13 on libcu++, and what includes it (cooperative_groups.h), lies there. */
+        const char *cccl = pj_arena_printf(arena, "-I%s/cccl", include);
+        complete &= cccl != NULL;
+        if (cccl && is_folder(cccl + strlen("-I")))
+            arguments[used++] = cccl;
+    }
     if (nvrtc->version >= NO_CACHE_SINCE)
         arguments[used++] = "--no-cache";
     for (size_t i = 0; i < source->extra_count; i++)
@@ -138,4 +153,19 @@ const char *pj_source_why_not(const struct pj_compiler *nvrtc, uint16_t number, 
         "PATH), or, if the program does so, write nvrtc: [--gpu-architecture=compute_%u], whose PTX the "
         "driver compiles for sm_%u",
         nvrtc->library.version, nvrtc->library.path, number, highest, below, number);
+}
+
+const char *pj_source_missing_folder(const struct pj_module *module, const char *directory,
+                                     struct pj_arena *arena)
+{
+    struct pj_nvrtc_option option;
+    for (size_t at = 0; pj_nvrtc_option_next(module->nvrtc, module->nvrtc_count, &at, &option);) {
+        if (option.kind != PJ_NVRTC_INCLUDE || !option.value || option.value_size == 0)
+            continue;
+        const char *name = pj_arena_strndup(arena, option.value, option.value_size);
+        PJ_CLEANUP_FREE char *path = name ? pj_path_join(directory, name) : NULL;
+        if (path && !is_folder(path))
+            return pj_arena_printf(arena, "; the folder %s of its -I does not exist in %s", name, directory);
+    }
+    return "";
 }

@@ -32,4 +32,9 @@ bool pj_source_knows(const struct pj_compiler *nvrtc, uint16_t number);
 /** Why not, with both numbers and the ways out; NULL when memory is out. */
 const char *pj_source_why_not(const struct pj_compiler *nvrtc, uint16_t number, struct pj_arena *arena);
 
+/** "; the folder inc of its -I does not exist in DIR", for the end of a refusal's reason; "" where all are
+ * there, NULL when memory is out. Strings live in `arena`. */
+const char *pj_source_missing_folder(const struct pj_module *module, const char *directory,
+                                     struct pj_arena *arena);
+
 #endif
