@@ -156,13 +156,12 @@ static int take_kept(struct pj_session *session, struct pj_prepare_item *item, s
                             err);
 }
 
-/* Without NVRTC the sources fail, and everything else goes on; the run's status tells that the machine lacks
- * it. */
+/* Without NVRTC the sources fail, and everything else goes on; where one of them is required, the run's status
+ * tells that the machine lacks it. */
 static int fail_without_nvrtc(struct pj_session *session, const struct pj_prepare_item *items, size_t count,
                               const struct pj_error *error, struct pj_error **err)
 {
     char *reason = pj_arena_strdup(&session->arena, pj_error_message(error));
-    session->exit_reason = "NVRTC, which the sources need, is not to be had";
     if (!reason)
         return pj_error_no_memory(err);
     for (char *end = strchr(reason, '\n'); end; end = strchr(end, '\n'))
@@ -172,6 +171,8 @@ static int fail_without_nvrtc(struct pj_session *session, const struct pj_prepar
         job->fate = PJ_JOB_REJECTED;
         job->reason_code = "no-nvrtc";
         job->reason = reason;
+        if (job->required)
+            session->exit_reason = "NVRTC, which the sources need, is not to be had";
     }
     return 0;
 }
