@@ -70,18 +70,18 @@ static int add_place(struct places *places, const struct span *folder, const cha
     int r = pj_buffer_check(&text, err);
     if (r < 0)
         return r;
-    PJ_CLEANUP_FREE char *path = strcmp(places->directory, ".") == 0
-                                     ? strdup(pj_buffer_text(&text))
-                                     : pj_path_join(places->directory, pj_buffer_text(&text));
+    char *path = strcmp(places->directory, ".") == 0 ? strdup(pj_buffer_text(&text))
+                                                     : pj_path_join(places->directory, pj_buffer_text(&text));
     if (!path)
         return pj_error_no_memory(err);
-    if (stat(path, &status) == 0 || (errno != ENOENT && errno != ENOTDIR)) /* it was passed over as it is */
-        return 0;
-    char **slot = PJ_ARRAY_PUSH(places);
-    if (!slot)
-        return pj_error_no_memory(err);
-    *slot = PJ_STEAL(path);
-    return 0;
+    /* Anything else than nothing was passed over as it is. */
+    bool empty = stat(path, &status) != 0 && (errno == ENOENT || errno == ENOTDIR);
+    char **slot = empty ? PJ_ARRAY_PUSH(places) : NULL;
+    if (slot)
+        *slot = path;
+    else
+        free(path);
+    return empty && !slot ? pj_error_no_memory(err) : 0;
 }
 
 /* The folder number `index` in the order of the search. */
@@ -118,6 +118,19 @@ static bool is_in_toolkit(const struct places *places, const struct span *folder
            strncmp(folder->text, toolkit->text, toolkit->size) == 0;
 }
 
+/* One line of the list, without its blanks. */
+static int add_line(struct places *places, size_t depth, const char *text, size_t size, struct pj_error **err)
+{
+    const struct span *includer = &places->includers[depth];
+    char *name = strndup(text, size);
+    if (!name)
+        return pj_error_no_memory(err);
+    int r = is_in_toolkit(places, includer) ? 0 : add_header(places, includer, name, err);
+    free(name);
+    places->includers[depth + 1] = folder_of(text, size);
+    return r;
+}
+
 static int read_list(struct places *places, const struct pj_making *making, const char *list,
                      struct pj_error **err)
 {
@@ -126,14 +139,8 @@ static int read_list(struct places *places, const struct pj_making *making, cons
     places->includers[0] = folder_of(program, strlen(program));
     for (const char *line = list; *line && r == 0;) {
         size_t depth = strspn(line, " "), length = strcspn(line, "\n");
-        if (depth < DEPTH_MAX && depth < length) {
-            PJ_CLEANUP_FREE char *name = strndup(line + depth, length - depth);
-            if (!name)
-                return pj_error_no_memory(err);
-            if (!is_in_toolkit(places, &places->includers[depth]))
-                r = add_header(places, &places->includers[depth], name, err);
-            places->includers[depth + 1] = folder_of(line + depth, length - depth);
-        }
+        if (depth < DEPTH_MAX && depth < length)
+            r = add_line(places, depth, line + depth, length - depth, err);
         line += length + (line[length] == '\n');
     }
     return r;
