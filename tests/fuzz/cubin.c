@@ -3,6 +3,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "image/code.h"
 #include "image/cubin.h"
 #include "image/kind.h"
 
@@ -12,6 +13,19 @@ static void require(int condition)
 {
     if (!condition)
         abort();
+}
+
+/* Its code is its own, or cannot be read; its header alone has none. */
+static void check_code(const uint8_t *data, size_t size)
+{
+    struct pj_code_difference difference;
+    int same = pj_code_compare(data, size, data, size, &difference);
+    require(same == (difference.equality == PJ_CODE_SAME));
+    require(same || difference.equality == PJ_CODE_UNREADABLE_A ||
+            (difference.equality <= PJ_CODE_ONLY_IN_B && difference.section[0] == '.'));
+    require(pj_code_compare(data, size, data, 64, &difference) == 0);
+    (void)pj_code_has_kernel(data, size, "axpb");
+    require(!pj_code_has_kernel(data, 64, "axpb"));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -27,6 +41,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     require(cubin.arch_number >= 10 && cubin.arch_number <= 255);
     require(cubin.relocatable == 0 || cubin.relocatable == 1);
     require(pj_image_kind_of(data, size) == PJ_IMAGE_CUBIN);
+    check_code(data, size);
     /* Headers of 64 bytes cannot be cut away and leave a whole file. */
     require(pj_cubin_read(data, 64, &cubin, NULL) == PJ_ERROR_FORMAT);
     return 0;

@@ -35,7 +35,7 @@ struct pj_code_difference {
 int pj_code_compare(const void *a, size_t a_size, const void *b, size_t b_size,
                     struct pj_code_difference *ret_difference);
 
-/** Has the cubin code, `.text.NAME`, of a kernel of this (mangled) name? */
+/** Has the cubin a kernel of this (mangled) name, with code? Functions that kernels call do not count. */
 bool pj_code_has_kernel(const void *cubin, size_t size, const char *name);
 
 #endif
