@@ -49,9 +49,8 @@ static int refuse_name(const struct pj_manifest *manifest, const char *wanted, s
     return r < 0 ? r : pj_error_set(err, PJ_ERROR_USAGE, "%s", pj_buffer_text(&text));
 }
 
-/* A name given with -m that selects nothing is a mistake, never an empty run. */
-static int check_names(const struct pj_manifest *manifest, const struct pj_plan_selection *selection,
-                       struct pj_error **err)
+int pj_plan_check_selection(const struct pj_manifest *manifest, const struct pj_plan_selection *selection,
+                            struct pj_error **err)
 {
     for (size_t k = 0; k < selection->module_count; k++) {
         bool found = false;
@@ -75,7 +74,7 @@ int pj_plan_read(const struct pj_manifest *manifest, const struct pj_plan_select
     plan->manifest = manifest;
     for (size_t i = 0; i < manifest->module_count; i++)
         selected[i] = pj_plan_selects(selection, &manifest->modules[i]);
-    int r = check_names(manifest, selection, err);
+    int r = pj_plan_check_selection(manifest, selection, err);
     if (r == 0)
         r = pj_plan_read_images(plan, selected, err);
     if (r < 0) {

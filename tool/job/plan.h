@@ -128,6 +128,11 @@ struct pj_plan_selection {
 /** Is the module among those that -m selects? */
 bool pj_plan_selects(const struct pj_plan_selection *selection, const struct pj_module *module);
 
+/** A name given with -m that selects nothing is a mistake, never an empty run: PJ_ERROR_USAGE that names what
+ * was meant. */
+int pj_plan_check_selection(const struct pj_manifest *manifest, const struct pj_plan_selection *selection,
+                            struct pj_error **err);
+
 /** Reads and judges every image of the selected modules, once each. A required module's file that cannot be
  * read is PJ_ERROR_MANIFEST (all of them at once, one a line); for one that is not required its jobs are
  * rejected. */

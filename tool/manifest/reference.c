@@ -193,6 +193,10 @@ static const char sources[] =
     "nvJitLink that it\n"
     "finds (`--nvjitlink PATH` chooses another); it must be as new as the compiler that made the LTO-IR.\n"
     "\n"
+    "What nvcc makes for a link needs `-rdc=true`: `nvcc -rdc=true -ptx` gives PTX, `nvcc -dc` an object, "
+    "`nvcc -rdc=true\n"
+    "-cubin -arch=sm_90` a cubin, and `nvcc -rdc=true -ltoir -gencode arch=compute_80,code=lto_80` LTO-IR.\n"
+    "\n"
     "Inputs may be PTX, relocatable cubins, and fatbins, host objects and libraries of `nvcc -dc`. The names "
     "of the entries of\n"
     "PTX inputs are known beforehand; those of PTX inside the other kinds are learned when it is compiled.\n";

@@ -237,7 +237,8 @@ static const struct pj_schema_key module_keys[] = {
             .choices = linkers,
             .choice_count = PJ_COUNT(linkers),
             .default_text = "driver",
-            .help = "Which linker the program uses; LTO-IR needs `nvjitlink`.",
+            .help = "Which linker the program uses. With `nvjitlink`, which LTO-IR needs, there is nothing "
+                    "to warm.",
             .example = "linker: nvjitlink",
         },
 };

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "arch/target.h"
 #include "base/clock.h"
@@ -46,6 +47,9 @@ static int parse_selection(struct pj_session *session, struct pj_error **err)
         .modules = options->modules,
         .module_count = options->module_count,
     };
+    int r = pj_plan_check_selection(session->manifest, &session->selection, err);
+    if (r < 0)
+        return r;
     session->selection_text = text.failed ? NULL : pj_arena_strdup(&session->arena, pj_buffer_text(&text));
     return session->selection_text ? 0 : pj_error_no_memory(err);
 }
@@ -100,6 +104,7 @@ int pj_session_open(const struct pj_options *options, const char *command, struc
     session->options = options;
     session->command = command;
     session->begin_ms = pj_clock_ms();
+    session->begin_seconds = time(NULL);
     session->root = pj_host_root_from_environment();
     int r = pj_given_manifest_load(options->manifest, &session->manifest, err);
     if (r == 0)
