@@ -145,7 +145,8 @@ static void put_early_end(struct line *line)
         pj_buffer_printf(line->buffer, ": %zu of %zu compiled and kept", kept, report->job_count);
         if (reused > 0)
             pj_buffer_printf(line->buffer, ", %zu reused", reused);
-        pj_buffer_printf(line->buffer, ", %zu proven", summary.verdicts[PJ_VERDICT_PROVEN]);
+        if (report->offline.profile_count == 0)
+            pj_buffer_printf(line->buffer, ", %zu proven", summary.verdicts[PJ_VERDICT_PROVEN]);
     } else {
         pj_buffer_printf(line->buffer, ": %zu of %zu proven", summary.verdicts[PJ_VERDICT_PROVEN],
                          report->job_count);
@@ -256,8 +257,9 @@ static void put_cure(const struct pj_report *report, const struct troubles *trou
     put_command(report, command, buffer);
 }
 
-/* " (60 reused, 4 compiled, 1 of them twice)" */
-static void put_origins(const struct pj_report_summary *summary, struct pj_buffer *buffer)
+/* " (60 reused, 4 compiled, 1 of them twice)", " (4 compiled by ptxas 13.0.88, not yet seen by a driver)" */
+static void put_origins(const struct pj_report *report, const struct pj_report_summary *summary,
+                        struct pj_buffer *buffer)
 {
     if (summary->reused == 0 && summary->compiled == 0)
         return;
@@ -266,9 +268,11 @@ static void put_origins(const struct pj_report_summary *summary, struct pj_buffe
         pj_buffer_printf(buffer, "%zu reused", summary->reused);
     if (summary->compiled > 0)
         pj_buffer_printf(buffer, "%s%zu compiled", summary->reused > 0 ? ", " : "", summary->compiled);
+    if (summary->compiled > 0 && report->offline.compiler)
+        pj_buffer_printf(buffer, " by %s", report->offline.compiler);
     if (summary->repaired > 0)
         pj_buffer_printf(buffer, ", %zu of them twice", summary->repaired);
-    pj_buffer_putc(buffer, ')');
+    pj_buffer_puts(buffer, summary->verdicts[PJ_VERDICT_STORED] > 0 ? ", not yet seen by a driver)" : ")");
 }
 
 /* Appends "60 proven" to a list; nothing for 0. */
@@ -312,9 +316,9 @@ static void put_counts(const struct pj_report *report, struct pj_buffer *buffer)
     if (pj_report_is_plan(report))
         put_plan_parts(report, buffer, &first);
     put_part(buffer, &first, summary.verdicts[PJ_VERDICT_PROVEN], "proven");
-    put_part(buffer, &first, summary.verdicts[PJ_VERDICT_STORED], "stored, not yet seen by a driver");
+    put_part(buffer, &first, summary.verdicts[PJ_VERDICT_STORED], "stored");
     if (!first && !report->nothing_to_do && !pj_report_is_plan(report))
-        put_origins(&summary, buffer);
+        put_origins(report, &summary, buffer);
     put_part(buffer, &first, summary.verdicts[PJ_VERDICT_SKIPPED], "skipped");
     if (report->left_out > 0) {
         pj_buffer_puts(buffer, first ? ": " : ", ");

@@ -39,6 +39,23 @@ static json_t *make_toolkit(const struct pj_report_library *nvrtc)
     return pj_json_finish(&object);
 }
 
+static json_t *make_offline(const struct pj_report_offline *offline)
+{
+    if (offline->profile_count == 0)
+        return json_null();
+    struct pj_json_builder profiles = {.value = json_array()};
+    for (size_t i = 0; i < offline->profile_count; i++) {
+        struct pj_json_builder profile = {.value = json_object()};
+        pj_json_member(&profile, "driver_version", pj_json_text(offline->profiles[i].driver_version));
+        pj_json_member(&profile, "stamp", pj_json_text(offline->profiles[i].stamp));
+        pj_json_item(&profiles, pj_json_finish(&profile));
+    }
+    struct pj_json_builder object = {.value = json_object()};
+    pj_json_member(&object, "profiles", pj_json_finish(&profiles));
+    pj_json_member(&object, "compiler", pj_json_text(offline->compiler));
+    return pj_json_finish(&object);
+}
+
 static json_t *make_cache(const struct pj_report_cache *cache)
 {
     struct pj_json_builder object = {.value = json_object()};
@@ -230,6 +247,7 @@ static json_t *make_job(const struct pj_report_job *job)
     pj_json_member(&object, "reason_code", pj_json_text(job->reason_code));
     pj_json_member(&object, "reason", pj_json_text(job->reason));
     pj_json_member(&object, "origin", make_origin(job->origin));
+    pj_json_member(&object, "offline_compiler", pj_json_text(job->offline_compiler));
     pj_json_member(&object, "compile_ms",
                    pj_json_number(pj_report_ms_known(job->has_compile_ms, job->compile_ms), job->compile_ms));
     pj_json_member(&object, "cold_ms", make_cold(job));
@@ -256,6 +274,7 @@ int pj_render_json(const struct pj_report *report, struct pj_buffer *buffer, str
     pj_json_append(buffer, ",\n  \"command\": ", pj_json_text(report->command));
     pj_json_append(buffer, ",\n  \"host\": ", make_host(&report->host));
     pj_json_append(buffer, ",\n  \"toolkit\": ", make_toolkit(&report->nvrtc));
+    pj_json_append(buffer, ",\n  \"offline\": ", make_offline(&report->offline));
     pj_json_append(buffer, ",\n  \"cache\": ", make_cache(&report->cache));
     pj_json_append(buffer, ",\n  \"summary\": ", make_summary(report));
     pj_json_append(buffer, ",\n  \"phases\": ", make_phases(&report->phases));

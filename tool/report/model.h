@@ -36,6 +36,19 @@ struct pj_report_library {
     const char *build;   /* "13.0.88", of the file's name; NULL = not known */
 };
 
+/** A driver build that entries were made for without it. */
+struct pj_report_profile {
+    const char *driver_version; /* "580.159.04" */
+    const char *stamp;
+};
+
+/** A run without a driver: whose entries it made, and with what. */
+struct pj_report_offline {
+    struct pj_report_profile *profiles;
+    size_t profile_count; /* 0 = the run had a driver */
+    const char *compiler; /* "ptxas 13.0.88"; NULL = there was nothing to compile */
+};
+
 struct pj_report_cache {
     const char *path; /* NULL = none */
     uint64_t limit_bytes;
@@ -87,6 +100,8 @@ struct pj_report_job {
     bool passing;            /* an inconclusive verdict whose cause passes: exit 75 */
     bool slow;               /* a threshold of the manifest was not met */
     enum pj_origin origin;
+    const char *offline_compiler; /* "ptxas 13.0.88": what made its entries in place of a driver; NULL = a
+                                     driver did, or it is not known */
     bool has_compile_ms, has_cold_ms, cold_from_receipt;
     double compile_ms; /* of this run */
     double cold_ms;    /* wall time of the compile that made the entry, this run's or the receipt's */
@@ -126,6 +141,7 @@ struct pj_report {
     const char *manifest; /* as given, for the cure in the last line */
     struct pj_report_host host;
     struct pj_report_library nvrtc; /* that sources were compiled with; path NULL = none */
+    struct pj_report_offline offline;
     struct pj_report_cache cache;
     struct pj_report_job *jobs;
     size_t job_count;

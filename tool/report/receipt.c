@@ -157,6 +157,7 @@ static void row_members(struct pj_codec *codec, struct pj_report_job *row)
     pj_codec_word(codec, origin_words, PJ_COUNT(origin_words), &origin);
     if (pj_codec_reading(codec))
         row->origin = (enum pj_origin)origin;
+    pj_member_text(codec, "offline_compiler", &row->offline_compiler);
     ms_member(codec, "compile_ms", &row->has_compile_ms, &row->compile_ms);
     ms_member(codec, "cold_ms", &row->has_cold_ms, &row->cold_ms);
     pj_member_flag(codec, "cold_from_receipt", &row->cold_from_receipt);
@@ -245,6 +246,25 @@ static PJ_DEFINE_MEMBER_LIST(job_list, pj_receipt_job, job_members)
     pj_codec_close(codec, '}');
 }
 
+static void profile_members(struct pj_codec *codec, struct pj_report_profile *profile)
+{
+    pj_codec_open(codec, '{');
+    pj_member_name(codec, "driver_version", &profile->driver_version);
+    pj_member_name(codec, "stamp", &profile->stamp);
+    pj_codec_close(codec, '}');
+}
+
+static PJ_DEFINE_MEMBER_LIST(profile_list, pj_report_profile, profile_members)
+
+    static void offline_members(struct pj_codec *codec, struct pj_report_offline *offline)
+{
+    pj_codec_member(codec, "offline");
+    pj_codec_open(codec, '{');
+    profile_list(codec, "profiles", &offline->profiles, &offline->profile_count);
+    pj_member_text(codec, "compiler", &offline->compiler);
+    pj_codec_close(codec, '}');
+}
+
 static void receipt_members(struct pj_codec *codec, struct pj_receipt *receipt)
 {
     pj_codec_literal(codec, "{\"schema\":\"prejit-receipt/2\"");
@@ -265,6 +285,7 @@ static void receipt_members(struct pj_codec *codec, struct pj_receipt *receipt)
     pj_member_files(codec, "nvrtc_files", &receipt->nvrtc_files, &receipt->nvrtc_file_count);
     pj_member_library(codec, "nvrtc", &receipt->nvrtc);
     host_members(codec, &receipt->host);
+    offline_members(codec, &receipt->offline);
     unsigned_member(codec, "cache_format", &receipt->cache_format);
     uint64_t left_out = receipt->left_out;
     pj_codec_member(codec, "left_out");

@@ -61,6 +61,7 @@ struct pj_receipt {
     struct pj_receipt_file *nvrtc_files; /* itself first */
     size_t nvrtc_file_count;
     struct pj_report_library nvrtc;
+    struct pj_report_offline offline;
     struct pj_report_host host;
     unsigned cache_format; /* 0 = unknown: no entry names */
     size_t left_out;       /* as in struct pj_report */

@@ -69,13 +69,27 @@ static void offline_skipped_and_left_out_have_counts(void **state)
 {
     struct pj_report *report = proven(state, 4);
     decide(&report->jobs[0], PJ_VERDICT_STORED, NULL);
+    decide(&report->jobs[1], PJ_VERDICT_STORED, NULL);
+    decide(&report->jobs[2], PJ_VERDICT_STORED, NULL);
     report->jobs[0].origin = PJ_ORIGIN_COMPILED;
+    report->jobs[1].origin = report->jobs[2].origin = PJ_ORIGIN_REUSED;
     decide(&report->jobs[3], PJ_VERDICT_SKIPPED, NULL);
     report->left_out = 1;
     report->cache.has_content = false;
+    assert_answer(report, "4 jobs: 3 stored (2 reused, 1 compiled, not yet seen by a driver), 1 skipped, "
+                          "1 target left out in 2.9 s; cache /var/cache/app/nv");
+    struct pj_report_profile profile = {.driver_version = "580.159.04", .stamp = "Apr 29 202617:12:06"};
+    report->offline = (struct pj_report_offline){&profile, 1, "ptxas 13.0.88"};
     assert_answer(report,
-                  "4 jobs: 2 proven, 1 stored, not yet seen by a driver (2 reused, 1 compiled), 1 skipped, "
-                  "1 target left out in 2.9 s; cache /var/cache/app/nv");
+                  "4 jobs: 3 stored (2 reused, 1 compiled by ptxas 13.0.88, not yet seen by a driver), "
+                  "1 skipped, 1 target left out in 2.9 s; cache /var/cache/app/nv");
+    report->exit_reason = "interrupted by SIGTERM";
+    report->ended_early = report->dies_by_signal = true;
+    report->manifest = NULL;
+    report->command = "warm";
+    decide(&report->jobs[2], PJ_VERDICT_INCONCLUSIVE, "interrupted");
+    assert_answer(report,
+                  "interrupted by SIGTERM: 1 of 4 compiled and kept, 1 reused; run again: prejit warm");
 }
 
 static void an_empty_run_is_a_line_too(void **state)

@@ -36,6 +36,7 @@ static void a_bare_report_has_every_member(void **state)
              "  \"host\": {\"driver_version\": null, \"kernel_driver\": null, \"cuda_version\": null, "
              "\"stamp\": null, \"devices\": []},\n"
              "  \"toolkit\": {\"nvrtc\": null},\n"
+             "  \"offline\": null,\n"
              "  \"cache\": {\"path\": null, \"limit_bytes\": null, \"bytes\": null, \"entries\": null},\n"
              "  \"summary\": {\"jobs\": 0, \"proven\": 0, \"stored\": 0, \"skipped\": 0, \"rejected\": 0, "
              "\"incompatible\": 0, \"crashed\": 0, \"timed_out\": 0, \"out_of_memory\": 0, \"missed\": 0, "
@@ -83,7 +84,7 @@ static void a_measured_job_is_one_line(void **state)
         "    {\"id\": \"m2[max_registers=64]@sm_80\", \"module\": \"m2\", \"target\": \"sm_80\", "
         "\"target_kind\": \"foreign\", \"options\": {\"max_registers\": 64, \"generate_line_info\": true, "
         "\"cache_mode\": \"ca\"}, \"required\": true, \"verdict\": \"proven\", \"reason_code\": null, "
-        "\"reason\": null, \"origin\": \"repaired\", \"compile_ms\": null, "
+        "\"reason\": null, \"origin\": \"repaired\", \"offline_compiler\": null, \"compile_ms\": null, "
         "\"cold_ms\": {\"value\": 312.5, \"source\": \"receipt\"}, "
         "\"warm_ms\": {\"median\": 1.0, \"min\": 0.9, \"max\": 1.3, \"samples\": [1.0, 0.9, 1.3]}, "
         "\"witnesses\": {\"jit_disabled\": true, \"canary\": true, \"wall_time_zero\": true, "
@@ -98,12 +99,27 @@ static void a_measured_job_is_one_line(void **state)
     assert_non_null(strstr(pj_buffer_text(&json),
                            "  \"toolkit\": {\"nvrtc\": {\"path\": "
                            "\"/usr/local/cuda/lib64/libnvrtc.so.13.0.88\", \"version\": \"13.0\", "
-                           "\"build\": \"13.0.88\"}},\n"));
+                           "\"build\": \"13.0.88\"}},\n"
+                           "  \"offline\": null,\n"));
     assert_non_null(
         strstr(pj_buffer_text(&json),
                "  \"phases\": {\"prepare_ms\": 480.25, \"compile_ms\": 2100.5, \"prove_ms\": 700.0},\n"
                "  \"store\": {\"lock_holds\": 2, \"longest_hold_ms\": 1.25, "
                "\"longest_wait_ms\": 0.5, \"stale_evicted\": 2, \"evicted\": 0},\n"));
+}
+
+static void a_run_without_a_driver_names_profiles_and_compiler(void **state)
+{
+    (void)state;
+    PJ_CLEANUP_BUFFER struct pj_buffer json = {0};
+    render("offline", &json);
+    assert_non_null(strstr(pj_buffer_text(&json),
+                           "  \"offline\": {\"profiles\": [{\"driver_version\": \"580.159.04\", "
+                           "\"stamp\": \"Apr 29 202617:12:06\"}, {\"driver_version\": \"581.1\", "
+                           "\"stamp\": \"May  1 202609:00:00\"}], \"compiler\": \"ptxas 13.0.88\"},\n"));
+    assert_non_null(
+        strstr(pj_buffer_text(&json), "\"origin\": \"compiled\", \"offline_compiler\": \"ptxas 13.0.88\", "));
+    assert_non_null(strstr(pj_buffer_text(&json), "\"origin\": \"reused\", \"offline_compiler\": null, "));
 }
 
 static void every_entry_is_listed(void **state)
@@ -139,6 +155,7 @@ int main(void)
         cmocka_unit_test(a_refusal_has_its_code),
         cmocka_unit_test(a_short_run_took_some_time),
         cmocka_unit_test(a_measured_job_is_one_line),
+        cmocka_unit_test(a_run_without_a_driver_names_profiles_and_compiler),
         cmocka_unit_test(every_entry_is_listed),
         cmocka_unit_test(output_is_appended_and_the_same_every_time),
     };

@@ -5,7 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-const char *const model_names[] = {"bare", "warm", "noop", "trouble", "plan", "hostile", "many", NULL};
+const char *const model_names[] = {"bare", "warm",    "offline", "noop", "trouble",
+                                   "plan", "hostile", "many",    NULL};
 
 /* Room for the entries of each job; entry_count says how many it has. */
 enum { ENTRIES_MAX = 3 };
@@ -201,12 +202,32 @@ static struct pj_report *make_hostile(struct pj_arena *arena)
     return report;
 }
 
+static struct pj_report *make_offline(struct pj_arena *arena)
+{
+    struct pj_report *report = model_proven(arena, 2);
+    struct pj_report_profile *profiles = pj_arena_calloc(arena, 2, sizeof *profiles);
+    if (!report || !profiles)
+        return NULL;
+    profiles[0] = (struct pj_report_profile){"580.159.04", "Apr 29 202617:12:06"};
+    profiles[1] = (struct pj_report_profile){"581.1", "May  1 202609:00:00"};
+    report->offline = (struct pj_report_offline){profiles, 2, "ptxas 13.0.88"};
+    for (size_t i = 0; i < 2; i++) {
+        report->jobs[i].verdict = PJ_VERDICT_STORED;
+        report->jobs[i].warm.count = 0;
+    }
+    report->jobs[0].origin = PJ_ORIGIN_COMPILED;
+    report->jobs[0].offline_compiler = "ptxas 13.0.88";
+    return report;
+}
+
 struct pj_report *model_make(struct pj_arena *arena, const char *name)
 {
     if (strcmp(name, "bare") == 0)
         return pj_arena_alloc(arena, sizeof(struct pj_report));
     if (strcmp(name, "warm") == 0)
         return make_warm(arena);
+    if (strcmp(name, "offline") == 0)
+        return make_offline(arena);
     if (strcmp(name, "trouble") == 0)
         return make_trouble(arena);
     if (strcmp(name, "plan") == 0)

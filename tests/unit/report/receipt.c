@@ -19,6 +19,7 @@ static struct pj_receipt_file driver_files[] = {
     {"/usr/lib/libcuda.so.1", 66306, UINT64_MAX, 91001, 1767225600},
     {"/odd\n\"\\\xff\xc3\xa9\x01/libnvidia", 0, 0, 0, INT64_MIN},
 };
+static struct pj_report_profile profiles[] = {{"580.159.04", "Apr 29 202617:12:06"}, {"x", "odd\n\xff"}};
 static struct pj_receipt_input inputs[] = {
     {{"/k/saxpy.ptx", 66306, 42, 1234, 1767225600}, {{0xab, 0xcd}}, true, false},
     {{"p", 0, 0, 0, INT64_MAX}, {{0}}, false, true},
@@ -39,6 +40,7 @@ static struct pj_receipt_job jobs[] = {
              .required = true,
              .verdict = PJ_VERDICT_PROVEN,
              .origin = PJ_ORIGIN_COMPILED,
+             .offline_compiler = "ptxas 13.0.88",
              .has_compile_ms = true,
              .compile_ms = 320.25,
              .has_cold_ms = true,
@@ -93,6 +95,7 @@ static struct pj_receipt full(void)
                                         .stamp = "Apr 29 202617:12:06",
                                         .devices = devices,
                                         .device_count = PJ_COUNT(devices)},
+                               .offline = {profiles, PJ_COUNT(profiles), "ptxas 13.0.88"},
                                .cache_format = 65,
                                .left_out = 7,
                                .jobs = jobs,
@@ -133,6 +136,7 @@ static void assert_row(const struct pj_report_job *found, const struct pj_report
     assert_int_equal(found->passing, expected->passing);
     assert_int_equal(found->slow, expected->slow);
     assert_int_equal(found->origin, expected->origin);
+    assert_text(found->offline_compiler, expected->offline_compiler);
     assert_true(found->has_compile_ms == expected->has_compile_ms &&
                 found->compile_ms == expected->compile_ms);
     assert_true(found->has_cold_ms == expected->has_cold_ms && found->cold_ms == expected->cold_ms);
@@ -207,6 +211,10 @@ static void everything_comes_back(void **state)
     assert_text(found->host.devices[0].uuid, "GPU-0");
     assert_text(found->host.devices[1].name, "x");
     assert_null(found->host.devices[1].arch);
+    assert_int_equal(found->offline.profile_count, 2);
+    assert_text(found->offline.profiles[0].driver_version, "580.159.04");
+    assert_text(found->offline.profiles[1].stamp, "odd\n\xff");
+    assert_text(found->offline.compiler, "ptxas 13.0.88");
     assert_int_equal(found->cache_format, 65);
     assert_int_equal(found->left_out, 7);
     assert_int_equal(found->job_count, PJ_COUNT(jobs));
@@ -222,7 +230,8 @@ static const char empty_text[] =
     "\"cuda_visible_devices\":null,\"ld_library_path\":null,\"driver_option\":null,"
     "\"ld_so_cache_mtime_seconds\":0,\"driver_files\":[],\"nvrtc_search\":null,\"nvrtc_files\":[],"
     "\"nvrtc\":{\"path\":null,\"version\":null,\"build\":null},\"host\":{\"driver_version\":null,"
-    "\"kernel_driver\":null,\"cuda_version\":0,\"stamp\":null,\"devices\":[]},\"cache_format\":0,\"left_"
+    "\"kernel_driver\":null,\"cuda_version\":0,\"stamp\":null,\"devices\":[]},"
+    "\"offline\":{\"profiles\":[],\"compiler\":null},\"cache_format\":0,\"left_"
     "out\":0,"
     "\"jobs\":[]}\n";
 
@@ -357,7 +366,7 @@ static void the_message_names_place_and_cure(void **state)
                    "reading the receipt at byte 205, member \"samples\": expected a whole number within its "
                    "limits, found `\"3\",\"gpu_listing\":\"0000:...`; `prejit warm` writes a new one");
     assert_refused("]}\n", "",
-                   "reading the receipt at byte 3098, member \"entries\": expected ], found the end; "
+                   "reading the receipt at byte 3320, member \"entries\": expected ], found the end; "
                    "`prejit warm` writes a new one");
 }
 
