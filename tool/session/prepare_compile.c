@@ -246,7 +246,7 @@ static int keep(struct batch *batch, const struct work *work, const char *ptx, s
     if (!inputs)
         return pj_error_no_memory(err);
     for (size_t i = 0; i < file_count; i++)
-        inputs[i] = pj_receipt_input_of(&files[i]);
+        inputs[i] = pj_receipt_input_of(session, &files[i]);
     struct pj_prepared prepared = {
         .request = work->item->request,
         .nvrtc_search = session->nvrtc.search,

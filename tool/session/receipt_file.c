@@ -83,12 +83,13 @@ int pj_receipt_load(const char *cache_path, const char *request, struct pj_recei
     return r;
 }
 
-struct pj_receipt_input pj_receipt_input_of(const struct pj_plan_file *file)
+struct pj_receipt_input pj_receipt_input_of(const struct pj_session *session, const struct pj_plan_file *file)
 {
+    bool settled = file->status.st_mtim.tv_sec < session->begin_seconds;
     return (struct pj_receipt_input){
         .file = {.path = file->path,
                  .device = file->status.st_dev,
-                 .inode = file->status.st_ino,
+                 .inode = settled ? file->status.st_ino : 0,
                  .size_bytes = (uint64_t)file->status.st_size,
                  .mtime_seconds = file->status.st_mtim.tv_sec},
         .sha256 = file->sha256,
@@ -107,7 +108,7 @@ static int fill_inputs(struct pj_session *session, const struct pj_job *from, st
     if (!job->inputs)
         return pj_error_no_memory(err);
     for (size_t i = 0; i < from->file_count; i++)
-        job->inputs[i] = pj_receipt_input_of(&from->files[i]);
+        job->inputs[i] = pj_receipt_input_of(session, &from->files[i]);
     return 0;
 }
 
