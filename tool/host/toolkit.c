@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The places of a CUDA toolkit's libraries and headers: what was asked for, CUDA_HOME, the loader,
- * /usr/local. */
+/* The places of a CUDA toolkit's libraries, headers and ptxas: what was asked for, CUDA_HOME, the loader or
+ * PATH, /usr/local. */
 #include "host/toolkit.h"
 
 #include <dirent.h>
@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/buffer.h"
 #include "base/file.h"
@@ -144,26 +145,29 @@ static int add_toolkit(struct search *search, const char *home)
 }
 
 /* A worker may run in another folder than this process, so relative paths become absolute. */
-static int add_home(struct search *search, const char *cuda_home)
+static int add_home(struct search *search, const char *cuda_home,
+                    int (*add_from)(struct search *search, const char *home))
 {
     if (!cuda_home || !cuda_home[0])
         return 0;
     PJ_CLEANUP_FREE char *home = NULL;
     int r = pj_path_absolute(cuda_home, &home, search->err);
-    return r < 0 ? r : add_toolkit(search, home);
+    return r < 0 ? r : add_from(search, home);
 }
 
-static int add_installed(struct search *search, const struct pj_host_root *root)
+/* What `add_from` finds in each toolkit of the machine. */
+static int add_installed(struct search *search, const struct pj_host_root *root,
+                         int (*add_from)(struct search *search, const char *home))
 {
     struct names names = {0};
     PJ_CLEANUP_FREE char *local = pj_host_path(root, "/usr/local");
     PJ_CLEANUP_FREE char *current = pj_host_path(root, "/usr/local/cuda");
-    int r = local && current ? add_toolkit(search, current) : pj_error_no_memory(search->err);
+    int r = local && current ? add_from(search, current) : pj_error_no_memory(search->err);
     if (r == 0)
         r = list_versions(search, local, "cuda-", &names);
     for (size_t i = 0; i < names.count && r == 0; i++) {
         PJ_CLEANUP_FREE char *home = pj_path_join(local, names.items[i]);
-        r = home ? add_toolkit(search, home) : pj_error_no_memory(search->err);
+        r = home ? add_from(search, home) : pj_error_no_memory(search->err);
     }
     free(names.items);
     return r;
@@ -212,10 +216,28 @@ static int add_given(struct search *search, const char *given)
 
 static int add_all(struct search *search, const struct pj_host_root *root, const char *cuda_home)
 {
-    int r = add_home(search, cuda_home);
+    int r = add_home(search, cuda_home, add_toolkit);
     for (const char *const *name = search->library->sonames; *name && r == 0; name++)
         r = add(search, *name, *name);
-    return r < 0 ? r : add_installed(search, root);
+    return r < 0 ? r : add_installed(search, root, add_toolkit);
+}
+
+/* Hands over what was found, unless the search failed (`r`). */
+static int end_search(struct search *search, int r, const char ***ret_names, size_t *ret_count)
+{
+    size_t count = search->found.count;
+    const char **names = r == 0 ? pj_arena_calloc(search->arena, count + 1, sizeof *names) : NULL;
+    if (names) {
+        if (count > 0)
+            memcpy(names, search->found.items, count * sizeof *names);
+        *ret_names = names;
+        *ret_count = count;
+    } else if (r == 0) {
+        r = pj_error_no_memory(search->err);
+    }
+    free(search->found.items);
+    free(search->real.items);
+    return r;
 }
 
 int pj_toolkit_candidates(const struct pj_host_root *root, enum pj_toolkit_library which, const char *given,
@@ -224,17 +246,85 @@ int pj_toolkit_candidates(const struct pj_host_root *root, enum pj_toolkit_libra
 {
     struct search search = {.arena = arena, .library = &libraries[which], .err = err};
     int r = given ? add_given(&search, given) : add_all(&search, root, cuda_home);
-    const char **names = r == 0 ? pj_arena_calloc(arena, search.found.count, sizeof *names) : NULL;
-    if (names) {
-        memcpy(names, search.found.items, search.found.count * sizeof *names);
-        *ret_names = names;
-        *ret_count = search.found.count;
-    } else if (r == 0) {
-        r = pj_error_no_memory(err);
+    return end_search(&search, r, ret_names, ret_count);
+}
+
+static int add_ptxas_in(struct search *search, const char *folder)
+{
+    PJ_CLEANUP_FREE char *path = pj_path_join(folder, "ptxas");
+    if (!path)
+        return pj_error_no_memory(search->err);
+    return access(path, X_OK) == 0 ? add_file(search, path) : 0;
+}
+
+static int add_ptxas_of_toolkit(struct search *search, const char *home)
+{
+    PJ_CLEANUP_FREE char *folder = pj_path_join(home, "bin");
+    return folder ? add_ptxas_in(search, folder) : pj_error_no_memory(search->err);
+}
+
+#define PTXAS_WANTED "the program ptxas, or the folder that holds it"
+
+static int add_given_ptxas(struct search *search, const char *given)
+{
+    struct stat status;
+    PJ_CLEANUP_FREE char *path = NULL;
+    if (!given[0])
+        return pj_error_set(search->err, PJ_ERROR_ENVIRONMENT, "--ptxas is empty: give " PTXAS_WANTED);
+    int r = pj_path_absolute(given, &path, search->err);
+    if (r < 0)
+        return r;
+    if (stat(path, &status) != 0)
+        return pj_error_errno(search->err, PJ_ERROR_ENVIRONMENT, errno,
+                              "--ptxas %s: that should be " PTXAS_WANTED, path);
+    if (!S_ISDIR(status.st_mode)) {
+        if (S_ISREG(status.st_mode) && access(path, X_OK) == 0)
+            return add(search, path, path);
+        return pj_error_set(search->err, PJ_ERROR_ENVIRONMENT,
+                            "--ptxas %s: no program that may be executed: give " PTXAS_WANTED, path);
     }
-    free(search.found.items);
-    free(search.real.items);
+    r = add_ptxas_in(search, path);
+    if (r == 0)
+        r = add_ptxas_of_toolkit(search, path);
+    if (r < 0 || search->found.count > 0)
+        return r;
+    return pj_error_set(search->err, PJ_ERROR_ENVIRONMENT,
+                        "--ptxas %s: no program ptxas in that folder, nor in its bin: give " PTXAS_WANTED,
+                        path);
+}
+
+/* What is not absolute would mean another folder wherever a program is started from. */
+static int add_ptxas_of_path(struct search *search, const char *path_variable)
+{
+    int r = 0;
+    for (const char *at = path_variable; at && *at && r == 0;) {
+        size_t length = strcspn(at, ":");
+        PJ_CLEANUP_FREE char *folder = strndup(at, length);
+        if (!folder)
+            return pj_error_no_memory(search->err);
+        if (folder[0] == '/')
+            r = add_ptxas_in(search, folder);
+        at += length + (at[length] == ':');
+    }
     return r;
+}
+
+int pj_toolkit_ptxas(const struct pj_host_root *root, const char *given, const char *cuda_home,
+                     const char *path_variable, struct pj_arena *arena, const char ***ret_paths,
+                     size_t *ret_count, struct pj_error **err)
+{
+    struct search search = {.arena = arena, .err = err};
+    int r;
+    if (given) {
+        r = add_given_ptxas(&search, given);
+    } else {
+        r = add_home(&search, cuda_home, add_ptxas_of_toolkit);
+        if (r == 0)
+            r = add_ptxas_of_path(&search, path_variable);
+        if (r == 0)
+            r = add_installed(&search, root, add_ptxas_of_toolkit);
+    }
+    return end_search(&search, r, ret_paths, ret_count);
 }
 
 /* Does the folder hold the headers that sources include? A wheel of NVRTC alone has a folder without them. */

@@ -325,6 +325,130 @@ static void no_memory_is_told(void **state)
     sweep(&folder, home, home, 3);
 }
 
+/* The paths are these lines; each <> in `path_variable`, too, is the folder. */
+static void expect_ptxas(const struct folder *folder, const char *given, const char *home,
+                         const char *path_variable, const char *expected)
+{
+    const struct pj_host_root root = {folder->path};
+    PJ_CLEANUP_ARENA struct pj_arena arena = {0};
+    PJ_CLEANUP_BUFFER struct pj_buffer lines = {0}, wanted = {0}, folders = {0};
+    PJ_CLEANUP_FREE char *given_path = given ? pj_path_join(folder->path, given) : NULL;
+    PJ_CLEANUP_FREE char *home_path = home ? pj_path_join(folder->path, home) : NULL;
+    struct pj_error *err = NULL;
+    const char **paths = NULL;
+    size_t count = 99;
+    put_paths(&folders, folder, path_variable ? path_variable : "");
+    expect_success(pj_toolkit_ptxas(&root, given_path, home_path,
+                                    path_variable ? pj_buffer_text(&folders) : NULL, &arena, &paths, &count,
+                                    &err),
+                   &err);
+    for (size_t i = 0; i < count; i++)
+        pj_buffer_printf(&lines, "%s\n", paths[i]);
+    put_paths(&wanted, folder, expected);
+    assert_string_equal(pj_buffer_text(&lines), pj_buffer_text(&wanted));
+}
+
+static void write_program(const struct folder *folder, const char *name)
+{
+    PJ_CLEANUP_FREE char *path = pj_path_join(folder->path, name);
+    folder_write(folder, name, "");
+    assert_int_equal(chmod(path, 0755), 0);
+}
+
+static void make_ptxas(struct folder *folder)
+{
+    folder_make(folder);
+    write_program(folder, "usr/local/cuda-12.9/bin/ptxas");
+    write_program(folder, "usr/local/cuda-13.0/bin/ptxas");
+    folder_write(folder, "usr/local/cuda-13.1/bin/ptxas", ""); /* may not be executed */
+    folder_link(folder, "cuda-12.9", "usr/local/cuda");
+    write_program(folder, "opt/cuda/bin/ptxas");
+    write_program(folder, "home/tools/ptxas");
+    write_program(folder, "home/folder/ptxas/file"); /* a folder is no program */
+    PJ_CLEANUP_FREE char *links = pj_path_join(folder->path, "links");
+    assert_int_equal(mkdir(links, 0755), 0);
+    folder_link(folder, "../opt/cuda/bin/ptxas", "links/ptxas");
+}
+
+static void ptxas_comes_from_home_path_and_toolkits(void **state)
+{
+    (void)state;
+    CLEANUP_FOLDER struct folder folder;
+    make_ptxas(&folder);
+#define PTXAS_INSTALLED "<>/usr/local/cuda/bin/ptxas\n<>/usr/local/cuda-13.0/bin/ptxas\n"
+    expect_ptxas(&folder, NULL, NULL, NULL, PTXAS_INSTALLED);
+    expect_ptxas(&folder, NULL, NULL, "", PTXAS_INSTALLED);
+    expect_ptxas(&folder, NULL, "opt/cuda", NULL, "<>/opt/cuda/bin/ptxas\n" PTXAS_INSTALLED);
+    expect_ptxas(&folder, NULL, "none", ":home/tools:.:<>/home/folder:<>/none:<>/home/tools:",
+                 "<>/home/tools/ptxas\n" PTXAS_INSTALLED);
+    /* By what a link leads to it is there already. */
+    expect_ptxas(&folder, NULL, "opt/cuda", "<>/links:<>/usr/local/cuda-13.0/bin",
+                 "<>/opt/cuda/bin/ptxas\n<>/usr/local/cuda-13.0/bin/ptxas\n<>/usr/local/cuda/bin/ptxas\n");
+    expect_ptxas(&folder, "opt/cuda", "none", "<>/home/tools", "<>/opt/cuda/bin/ptxas\n");
+    expect_ptxas(&folder, "home/tools", NULL, NULL, "<>/home/tools/ptxas\n");
+    expect_ptxas(&folder, "links/ptxas", NULL, NULL, "<>/links/ptxas\n");
+    CLEANUP_FOLDER struct folder empty;
+    folder_make(&empty);
+    expect_ptxas(&empty, NULL, NULL, NULL, "");
+}
+
+static void ptxas_that_is_given_must_be_there(void **state)
+{
+    static const struct {
+        const char *given, *message; /* <> is the folder */
+    } wrong[] = {
+        {"none",
+         "--ptxas <>/none: that should be the program ptxas, or the folder that holds it: No such file "
+         "or directory"},
+        {"usr/local/cuda-13.1/bin/ptxas", "--ptxas <>/usr/local/cuda-13.1/bin/ptxas: no program that may be "
+                                          "executed: give the program ptxas, or the folder that holds it"},
+        {"usr/local/cuda-13.1", "--ptxas <>/usr/local/cuda-13.1: no program ptxas in that folder, nor in its "
+                                "bin: give the program ptxas, or the folder that holds it"},
+        {NULL, "--ptxas is empty: give the program ptxas, or the folder that holds it"},
+    };
+    (void)state;
+    CLEANUP_FOLDER struct folder folder;
+    make_ptxas(&folder);
+    const struct pj_host_root root = {folder.path};
+    for (size_t i = 0; i < PJ_COUNT(wrong); i++) {
+        PJ_CLEANUP_ARENA struct pj_arena arena = {0};
+        PJ_CLEANUP_BUFFER struct pj_buffer wanted = {0};
+        PJ_CLEANUP_FREE char *given = wrong[i].given ? pj_path_join(folder.path, wrong[i].given) : strdup("");
+        struct pj_error *err = NULL;
+        const char **paths = NULL;
+        size_t count = 99;
+        put_paths(&wanted, &folder, wrong[i].message);
+        expect_error(pj_toolkit_ptxas(&root, given, NULL, NULL, &arena, &paths, &count, &err), &err,
+                     PJ_ERROR_ENVIRONMENT, pj_buffer_text(&wanted));
+        assert_null(paths);
+        assert_int_equal(count, 99);
+    }
+}
+
+static void no_memory_for_ptxas_is_told(void **state)
+{
+    (void)state;
+    CLEANUP_FOLDER struct folder folder;
+    make_ptxas(&folder);
+    const struct pj_host_root root = {folder.path};
+    PJ_CLEANUP_FREE char *home = pj_path_join(folder.path, "opt/cuda");
+    PJ_CLEANUP_FREE char *path = pj_path_join(folder.path, "home/tools");
+    size_t n = 1;
+    for (bool failed = true; failed; n++) {
+        PJ_CLEANUP_ARENA struct pj_arena arena = {0};
+        struct pj_error *err = NULL;
+        const char **paths = NULL;
+        size_t count = 99;
+        failing_memory_start(n);
+        int r = pj_toolkit_ptxas(&root, NULL, home, path, &arena, &paths, &count, &err);
+        failed = failing_memory_stop();
+        assert_int_equal(r, failed ? PJ_ERROR_NO_MEMORY : 0);
+        assert_int_equal(count, failed ? 99 : 4);
+        pj_error_free(err);
+    }
+    assert_true(n > 10);
+}
+
 static void test_build_in_output(void **state)
 {
     (void)state;
@@ -351,6 +475,9 @@ int main(void)
         cmocka_unit_test(headers_are_those_of_the_library),
         cmocka_unit_test(the_name_tells_the_build),
         cmocka_unit_test(no_memory_is_told),
+        cmocka_unit_test(ptxas_comes_from_home_path_and_toolkits),
+        cmocka_unit_test(ptxas_that_is_given_must_be_there),
+        cmocka_unit_test(no_memory_for_ptxas_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
