@@ -87,7 +87,8 @@ static void offline_skipped_and_left_out_have_counts(void **state)
     report->ended_early = report->dies_by_signal = true;
     report->manifest = NULL;
     report->command = "warm";
-    decide(&report->jobs[2], PJ_VERDICT_INCONCLUSIVE, "interrupted");
+    decide(&report->jobs[2], PJ_VERDICT_INCONCLUSIVE, "the run was interrupted");
+    report->jobs[2].reason_code = "interrupted";
     assert_answer(report,
                   "interrupted by SIGTERM: 1 of 4 compiled and kept, 1 reused; run again: prejit warm");
 }
