@@ -55,6 +55,17 @@ static const char *file_type_name(mode_t mode)
     }
 }
 
+int pj_file_in_memory(const void *bytes, size_t size, int *ret_fd, struct pj_error **err)
+{
+    PJ_CLEANUP_CLOSE int fd = memfd_create("prejit", MFD_CLOEXEC);
+    if (fd < 0)
+        return pj_error_errno(err, PJ_ERROR_IO, errno, "cannot make a file in memory");
+    int r = size > 0 ? pj_file_pwrite(fd, "a file in memory", bytes, size, 0, err) : 0;
+    if (r == 0)
+        *ret_fd = PJ_STEAL_FD(fd);
+    return r;
+}
+
 int pj_file_open_regular(int dirfd, const char *path, int *ret_fd, struct stat *ret_stat,
                          struct pj_error **err)
 {

@@ -32,6 +32,10 @@ int pj_file_pread(int fd, const char *name, void *bytes, size_t size, uint64_t o
 int pj_file_pwrite(int fd, const char *name, const void *bytes, size_t size, uint64_t offset,
                    struct pj_error **err);
 
+/** A file in memory alone with these bytes, to be handed to another process; `bytes` may be NULL where `size`
+ * is 0. */
+int pj_file_in_memory(const void *bytes, size_t size, int *ret_fd, struct pj_error **err);
+
 /** Opens a regular file read-only without ever blocking on a FIFO; fills `ret_stat`. */
 int pj_file_open_regular(int dirfd, const char *path, int *ret_fd, struct stat *ret_stat,
                          struct pj_error **err);

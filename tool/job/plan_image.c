@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads the files of a plan: each once, hashed and judged, its bytes given back at once. */
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "base/buffer.h"
 #include "base/file.h"
@@ -189,11 +187,5 @@ int pj_job_open_image(const struct pj_job *job, size_t index, int *ret_fd, struc
     struct stat status;
     if (!image->bytes)
         return pj_file_open_regular(AT_FDCWD, image->path, ret_fd, &status, err);
-    PJ_CLEANUP_CLOSE int fd = memfd_create("prejit image", MFD_CLOEXEC);
-    if (fd < 0)
-        return pj_error_errno(err, PJ_ERROR_IO, errno, "cannot make a file in memory");
-    int r = pj_file_pwrite(fd, "a file in memory", image->bytes, (size_t)image->size_bytes, 0, err);
-    if (r == 0)
-        *ret_fd = PJ_STEAL_FD(fd);
-    return r;
+    return pj_file_in_memory(image->bytes, (size_t)image->size_bytes, ret_fd, err);
 }

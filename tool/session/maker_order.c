@@ -2,27 +2,14 @@
 /* Descriptors and descriptions that go between the maker and its workers. */
 #include "session/maker_order.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "base/file.h"
 #include "host/toolkit.h"
 
 #define RESULT_MAX_BYTES (UINT64_C(1) << 30)
-
-static int open_memory(const char *bytes, uint64_t size, int *ret_fd, struct pj_error **err)
-{
-    PJ_CLEANUP_CLOSE int fd = memfd_create("prejit", MFD_CLOEXEC);
-    if (fd < 0)
-        return pj_error_errno(err, PJ_ERROR_IO, errno, "cannot make a file in memory");
-    int r = size > 0 ? pj_file_pwrite(fd, "a file in memory", bytes, (size_t)size, 0, err) : 0;
-    if (r == 0)
-        *ret_fd = PJ_STEAL_FD(fd);
-    return r;
-}
 
 void pj_maker_results_close(struct pj_maker_results *results)
 {
@@ -49,7 +36,7 @@ static int open_parts(const struct pj_making *making, struct pj_maker_order *ord
         const struct pj_making_part *part = &making->parts[i];
         struct stat status;
         int *fd = &order->descriptors.fds[i];
-        int r = part->bytes ? open_memory(part->bytes, part->size_bytes, fd, err)
+        int r = part->bytes ? pj_file_in_memory(part->bytes, (size_t)part->size_bytes, fd, err)
                             : pj_file_open_regular(AT_FDCWD, part->path, fd, &status, err);
         if (r < 0)
             return r;
@@ -67,7 +54,7 @@ static int open_results(const struct pj_making *making, struct pj_maker_order *o
     for (unsigned bit = 0; bit < PJ_OUTPUT_COUNT; bit++) {
         if (!(making->outputs >> bit & 1))
             continue;
-        int r = open_memory(NULL, 0, &results->fds[results->count], err);
+        int r = pj_file_in_memory(NULL, 0, &results->fds[results->count], err);
         if (r < 0)
             return r;
         results->outputs[results->count] = bit;

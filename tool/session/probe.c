@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "base/file.h"
 #include "base/memory.h"
@@ -24,14 +23,6 @@ static const char tiny_module[] = ".version 5.0\n"
                                   "\tret;\n"
                                   "}\n";
 
-static int make_descriptor(struct pj_probe *probe, struct pj_error **err)
-{
-    probe->fd = memfd_create("prejit probe", MFD_CLOEXEC);
-    if (probe->fd < 0)
-        return pj_error_errno(err, PJ_ERROR_IO, errno, "cannot make a file in memory");
-    return pj_file_pwrite(probe->fd, "a file in memory", probe->text, probe->size, 0, err);
-}
-
 int pj_probe_make(bool unique, struct pj_probe *ret_probe, struct pj_error **err)
 {
     uint64_t random[2] = {0, 0};
@@ -46,7 +37,7 @@ int pj_probe_make(bool unique, struct pj_probe *ret_probe, struct pj_error **err
         return pj_error_no_memory(err);
     probe.size = (size_t)length;
     pj_sha256_of(probe.text, probe.size, &probe.sha256);
-    r = make_descriptor(&probe, err);
+    r = pj_file_in_memory(probe.text, probe.size, &probe.fd, err);
     if (r < 0) {
         pj_probe_close(&probe);
         return r;
