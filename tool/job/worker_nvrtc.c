@@ -81,8 +81,10 @@ static int write_result(struct program *program, enum pj_wire_output output, siz
     size_t size = 0;
     if (!(program->make->outputs & (uint32_t)output))
         return 0;
-    if (!get_size || !get) {
+    if (!get_size || !get) { /* PJ_NVRTC_OPTIONAL */
         (void)went_well(program, NVRTC_ERROR_INVALID_INPUT, call);
+        program->made->result_name = "it has no nvrtcGetLTOIR, which NVRTC has from version 12.0 on: name a "
+                                     "newer one with --nvrtc PATH";
         return 0;
     }
     if (!went_well(program, get_size(program->handle, &size), call) || size == 0)

@@ -187,6 +187,7 @@ int nvrtcGetCUBIN(struct nvrtc_program *program, char *cubin)
     return code_copy(program, &program->cubin, cubin);
 }
 
+#if !defined TOOLKIT_MAJOR || TOOLKIT_MAJOR >= 12
 int nvrtcGetLTOIRSize(struct nvrtc_program *program, size_t *bytes)
 {
     return code_size(program, &program->ltoir, bytes);
@@ -196,6 +197,7 @@ int nvrtcGetLTOIR(struct nvrtc_program *program, char *ltoir)
 {
     return code_copy(program, &program->ltoir, ltoir);
 }
+#endif
 
 int nvrtcGetProgramLogSize(struct nvrtc_program *program, size_t *bytes)
 {
