@@ -6,8 +6,8 @@
 #include "base/buffer.h"
 #include "job/wire.h"
 
-/** Appends the message's bytes; PJ_ERROR_UNSUPPORTED where it would be longer than PJ_WIRE_MAX_BYTES or a list
- * has more items than its maximum, PJ_ERROR_INTERNAL where the type does not exist. */
+/** Appends the message's bytes; PJ_ERROR_UNSUPPORTED where it would be longer than PJ_WIRE_MAX_BYTES or a
+ * list has more items than its maximum, PJ_ERROR_INTERNAL where the type does not exist. */
 int pj_wire_encode(const struct pj_wire_message *message, struct pj_buffer *ret_bytes, struct pj_error **err);
 
 /** Takes bytes apart; every length and count is checked. PJ_ERROR_WORKER for anything malformed. */

@@ -54,7 +54,8 @@ int pj_worker_link(struct pj_worker_driver *driver, const struct pj_wire_load *l
         ret_loaded->no_context = 1;
     }
     ret_loaded->result = (int32_t)result;
-    /* After an input that was refused, a link that misses a function succeeds, and only the log tells [63]. */
+    /* After an input that was refused, a link that misses a function succeeds, and only the log tells [63].
+     */
     ret_loaded->refused = result != CUDA_SUCCESS || call->error_log[0] != '\0';
     ret_loaded->result_name = pj_arena_strdup(arena, pj_cuda_result_name(&driver->cuda, result));
     return ret_loaded->result_name ? pj_call_take_log(call, arena, &ret_loaded->log, err)

@@ -11,8 +11,8 @@
  * the files of `source` with those of the list that exist, each once, hashed. What is in memory, or built
  * into NVRTC, is no file. All in `arena`.
  *
- * *ret_doubt: NULL, or why the files are not those that NVRTC read, so that nothing may be concluded from them
- * later: one of the list cannot be read, or was changed since `begin` (of the first compilation, by
+ * *ret_doubt: NULL, or why the files are not those that NVRTC read, so that nothing may be concluded from
+ * them later: one of the list cannot be read, or was changed since `begin` (of the first compilation, by
  * CLOCK_REALTIME_COARSE, which file systems use; NULL = not looked at). */
 int pj_headers_files(const struct pj_source *source, const char *list, const char *directory,
                      const struct timespec *begin, struct pj_arena *arena, struct pj_plan_file **ret_files,

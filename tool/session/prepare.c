@@ -156,8 +156,8 @@ static int take_kept(struct pj_session *session, struct pj_prepare_item *item, s
                             err);
 }
 
-/* Without NVRTC the sources fail, and everything else goes on; where one of them is required, the run's status
- * tells that the machine lacks it. */
+/* Without NVRTC the sources fail, and everything else goes on; where one of them is required, the run's
+ * status tells that the machine lacks it. */
 static int fail_without_nvrtc(struct pj_session *session, const struct pj_prepare_item *items, size_t count,
                               const struct pj_error *error, struct pj_error **err)
 {
