@@ -147,18 +147,37 @@ int pj_maker_describe(const struct pj_wire_started *started, struct pj_arena *ar
     return pj_maker_note_files(started->files, started->file_count, arena, compiler, err);
 }
 
-const char *pj_maker_first_error(const char *log, struct pj_arena *arena)
+/* Part of a name: `error_check.cuh`, `my-error`. */
+static bool is_of_name(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || strchr("_-./", c);
+}
+
+/* "a.cu(2): error: …", "ptxas fatal   : …", "ERROR 9: …", "error #20: …"; not in a file's name, and not in
+ * what a warning says. */
+static bool tells_error(const char *line, size_t size)
 {
     static const char *const marks[] = {"error", "fatal", "ERROR"};
-    const char *line = NULL;
+    const char *end = line + size, *warning = memmem(line, size, "warning", strlen("warning"));
     for (size_t i = 0; i < PJ_COUNT(marks); i++) {
-        const char *at = strstr(log, marks[i]);
-        if (at && (!line || at < line))
-            line = at;
+        size_t length = strlen(marks[i]);
+        for (const char *at = line; (at = memmem(at, (size_t)(end - at), marks[i], length)); at += length) {
+            bool begins = at == line || !is_of_name(at[-1]);
+            bool ends = at + length == end || !is_of_name(at[length]);
+            if (begins && ends && !(warning && warning < at))
+                return true;
+        }
     }
-    if (!line)
-        line = log;
-    while (line > log && line[-1] != '\n')
-        line--;
-    return pj_arena_strndup(arena, line, strcspn(line, "\n"));
+    return false;
+}
+
+const char *pj_maker_first_error(const char *log, struct pj_arena *arena)
+{
+    for (const char *line = log; *line;) {
+        size_t length = strcspn(line, "\n");
+        if (tells_error(line, length))
+            return pj_arena_strndup(arena, line, length);
+        line += length + (line[length] == '\n');
+    }
+    return pj_arena_strndup(arena, log, strcspn(log, "\n"));
 }

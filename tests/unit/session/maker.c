@@ -425,6 +425,14 @@ static void test_first_error(void **state)
         {"\nptxas fatal   : z", "ptxas fatal   : z"},
         {"info\nERROR 9: finish\nerror: later\n", "ERROR 9: finish"},
         {"error\n", "error"},
+        {"error_check.cuh(1): warning #177-D: x\nmy-error.h(3): warning: no error yet\nb.cu(4): error: y\n",
+         "b.cu(4): error: y"},
+        {"nvrtc: error: x", "nvrtc: error: x"},
+        {"error   : Undefined reference to 'x'", "error   : Undefined reference to 'x'"},
+        {"a\nb.cu(1): catastrophic error: z", "b.cu(1): catastrophic error: z"},
+        {"a\nb.cu(1): error #20014-D: z", "b.cu(1): error #20014-D: z"},
+        {"terror\nfatality\n", "terror"},
+        {"\nx", ""},
     };
     (void)state;
     PJ_CLEANUP_ARENA struct pj_arena arena = {0};
