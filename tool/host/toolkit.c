@@ -39,6 +39,17 @@ static const struct library {
                               {"libnvJitLink.so.13", "libnvJitLink.so.12"}},
 };
 
+const char *pj_toolkit_home(void)
+{
+    static const char *const names[] = {"CUDA_HOME", "CUDA_PATH"};
+    for (size_t i = 0; i < PJ_COUNT(names); i++) {
+        const char *home = getenv(names[i]);
+        if (home && home[0])
+            return home;
+    }
+    return NULL;
+}
+
 struct names {
     const char **items;
     size_t count, capacity;

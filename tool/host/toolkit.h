@@ -14,6 +14,9 @@ enum pj_toolkit_library { PJ_TOOLKIT_NVRTC, PJ_TOOLKIT_NVJITLINK };
 /** So many names are given at most: the first ones, which are the best. */
 enum { PJ_TOOLKIT_CANDIDATES_MAX = 64 };
 
+/** CUDA_HOME of this process, else its CUDA_PATH; NULL = neither. An empty one is none. */
+const char *pj_toolkit_home(void);
+
 /** What to hand to the loader, best first, as absolute paths of files that exist, or as bare names for the
  * loader to search; no file comes twice. At least one, all in the arena.
  *

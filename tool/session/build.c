@@ -41,12 +41,11 @@ int pj_build_open(struct pj_build *build, enum pj_wire_library library, struct p
 {
     const struct pj_build_options *options = build->options;
     bool nvrtc = library == PJ_LIBRARY_NVRTC;
-    const char *home = getenv("CUDA_HOME"), **paths = NULL;
+    const char **paths = NULL;
     size_t count = 0;
-    int r =
-        pj_toolkit_candidates(&build->root, nvrtc ? PJ_TOOLKIT_NVRTC : PJ_TOOLKIT_NVJITLINK,
-                              nvrtc ? options->nvrtc : options->nvjitlink,
-                              home && *home ? home : getenv("CUDA_PATH"), &build->arena, &paths, &count, err);
+    int r = pj_toolkit_candidates(&build->root, nvrtc ? PJ_TOOLKIT_NVRTC : PJ_TOOLKIT_NVJITLINK,
+                                  nvrtc ? options->nvrtc : options->nvjitlink, pj_toolkit_home(),
+                                  &build->arena, &paths, &count, err);
     if (r < 0)
         return r;
     const struct pj_maker_options maker = {

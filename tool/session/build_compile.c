@@ -231,11 +231,10 @@ static int take_results(struct pj_build *build, const struct pj_compiler *nvrtc,
 static int compile_with(struct pj_build *build, struct pj_maker *maker, struct pj_error **err)
 {
     const struct pj_compiler *nvrtc = pj_maker_compiler(maker);
-    const char *include = NULL, *home = getenv("CUDA_HOME");
+    const char *include = NULL;
     if (!nvrtc->known) /* the run ended before the library was met */
         return 0;
-    int r = pj_toolkit_include(nvrtc->library.path, home && *home ? home : getenv("CUDA_PATH"), &build->arena,
-                               &include, err);
+    int r = pj_toolkit_include(nvrtc->library.path, pj_toolkit_home(), &build->arena, &include, err);
     for (size_t i = 0; i < build->count && r == 0; i++) {
         bool known = false;
         if (!is_open(&build->works[i]))

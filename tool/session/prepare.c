@@ -11,12 +11,6 @@
 #include "host/toolkit.h"
 #include "session/prepare_private.h"
 
-const char *pj_prepare_cuda_home(void)
-{
-    const char *home = getenv("CUDA_HOME");
-    return home && *home ? home : getenv("CUDA_PATH");
-}
-
 /* Does its program hand PTX to the driver? Else there is nothing to warm, and nothing to prepare. */
 static bool gives_ptx(const struct pj_module *module)
 {
@@ -50,7 +44,7 @@ int pj_prepare_search(struct pj_session *session, struct pj_error **err)
     struct pj_compiler *nvrtc = &session->nvrtc;
     if (nvrtc->search || !needs_nvrtc(session))
         return 0;
-    const char *home = pj_prepare_cuda_home();
+    const char *home = pj_toolkit_home();
     int r = pj_toolkit_candidates(&session->root, PJ_TOOLKIT_NVRTC, session->options->nvrtc, home,
                                   &session->arena, &nvrtc->paths, &nvrtc->path_count, err);
     if (r < 0)
@@ -214,7 +208,7 @@ int pj_prepare_sources(struct pj_session *session, struct pj_error **err)
     session->phases.prepare_ms = pj_clock_ms() - begin;
     if (r == PJ_ERROR_ENVIRONMENT)
         return fail_without_nvrtc(session, items, left, problem, err);
-    if (r < 0)
+    if (r < 0 && err)
         *err = PJ_STEAL(problem);
     return r;
 }

@@ -66,7 +66,7 @@ static int open_maker(struct batch *batch, struct pj_error **err)
     };
     int r = pj_maker_open(&maker, &batch->maker, err);
     const struct pj_compiler *compiler = r == 0 ? pj_maker_compiler(batch->maker) : NULL;
-    return compiler && compiler->known ? pj_toolkit_include(compiler->library.path, pj_prepare_cuda_home(),
+    return compiler && compiler->known ? pj_toolkit_include(compiler->library.path, pj_toolkit_home(),
                                                             &session->arena, &batch->include, err)
                                        : r;
 }

@@ -15,9 +15,6 @@ struct pj_prepare_item {
     const char *kept_ptx; /* of an earlier run, still good; NULL = none */
 };
 
-/** CUDA_HOME, else CUDA_PATH; NULL = neither. */
-const char *pj_prepare_cuda_home(void);
-
 /** Hands PTX to the plan. */
 int pj_prepare_adopt(struct pj_session *session, const struct pj_prepare_item *item, const char *ptx,
                      size_t size, const struct pj_plan_file *files, size_t file_count, struct pj_error **err);

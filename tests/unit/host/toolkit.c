@@ -462,10 +462,29 @@ static void test_build_in_output(void **state)
     assert_null(pj_toolkit_build_in("", 0, &arena));
 }
 
+static void home_is_the_first_that_is_not_empty(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *home, *path, *expected;
+    } rows[] = {{NULL, NULL, NULL}, {"", "", NULL}, {NULL, "/p", "/p"}, {"", "/p", "/p"}, {"/h", "/p", "/h"}};
+    for (size_t i = 0; i < PJ_COUNT(rows); i++) {
+        assert_int_equal(rows[i].home ? setenv("CUDA_HOME", rows[i].home, 1) : unsetenv("CUDA_HOME"), 0);
+        assert_int_equal(rows[i].path ? setenv("CUDA_PATH", rows[i].path, 1) : unsetenv("CUDA_PATH"), 0);
+        const char *home = pj_toolkit_home();
+        assert_int_equal(home != NULL, rows[i].expected != NULL);
+        if (home)
+            assert_string_equal(home, rows[i].expected);
+    }
+    assert_int_equal(unsetenv("CUDA_HOME"), 0);
+    assert_int_equal(unsetenv("CUDA_PATH"), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_build_in_output),
+        cmocka_unit_test(home_is_the_first_that_is_not_empty),
         cmocka_unit_test(the_loader_is_asked_where_nothing_is_known),
         cmocka_unit_test(toolkits_come_newest_first_and_once),
         cmocka_unit_test(what_is_given_is_all_that_is_tried),
