@@ -76,11 +76,11 @@ struct pj_wire_file {
 
 struct pj_wire_started {
     const char *failed_step; /* "" = all went well; else "open", "cuInit", "devices", "context" */
-    const char *message;     /* for people, where something failed */
+    const char *message;     /* for people, where something failed; else ptxas's exact version, "13.0.88" */
     int32_t result;          /* CUresult of the failed step */
     const char *result_name;
-    int32_t cuda_version;     /* of the driver, NVRTC or nvJitLink: 13000 = 13.0 */
-    const char *library_path; /* NVRTC, nvJitLink: the file that was opened, links resolved */
+    int32_t cuda_version;     /* of the driver, NVRTC, nvJitLink or ptxas: 13000 = 13.0 */
+    const char *library_path; /* NVRTC, nvJitLink, ptxas: the file that was opened, links resolved */
     uint32_t arch_count;      /* NVRTC: what it compiles for, ascending; 0 = not told */
     uint32_t *archs;
     uint32_t has_library_load; /* cuLibraryLoadData exists: compiling needs no context */

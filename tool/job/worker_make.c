@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/buffer.h"
 #include "base/file.h"
@@ -11,6 +12,8 @@
 
 static int open_one(struct pj_worker_maker *maker, const char *path, struct pj_error **err)
 {
+    if (maker->library == PJ_LIBRARY_PTXAS)
+        return pj_worker_ptxas_open(path, &maker->ptxas, err);
     return maker->library == PJ_LIBRARY_NVRTC ? pj_nvrtc_open(path, &maker->nvrtc, err)
                                               : pj_nvjitlink_open(path, &maker->linker, err);
 }
@@ -58,6 +61,30 @@ static int describe_nvrtc(const struct pj_nvrtc *nvrtc, struct pj_arena *arena,
     return 0;
 }
 
+/* A program is no mapped file: it tells of itself. */
+static int describe_ptxas(struct pj_worker_maker *maker, struct pj_arena *arena,
+                          struct pj_wire_started *started, struct pj_error **err)
+{
+    struct stat status;
+    const char *path = maker->path[0] != '\0' ? maker->path : maker->ptxas.program;
+    started->cuda_version = maker->ptxas.cuda_version;
+    started->message = pj_arena_strdup(arena, maker->ptxas.build);
+    started->library_path = pj_arena_strdup(arena, path);
+    started->files = pj_arena_alloc(arena, sizeof *started->files);
+    if (!started->message || !started->library_path || !started->files)
+        return pj_error_no_memory(err);
+    maker->told_files = true;
+    if (stat(path, &status) != 0)
+        return 0;
+    started->files[0] = (struct pj_wire_file){.path = started->library_path,
+                                              .device = status.st_dev,
+                                              .inode = status.st_ino,
+                                              .size_bytes = (uint64_t)status.st_size,
+                                              .mtime_seconds = status.st_mtim.tv_sec};
+    started->file_count = 1;
+    return 0;
+}
+
 int pj_worker_maker_start(struct pj_worker_maker *maker, const struct pj_wire_start *start,
                           struct pj_arena *arena, struct pj_wire_started *ret_started, struct pj_error **err)
 {
@@ -68,6 +95,8 @@ int pj_worker_maker_start(struct pj_worker_maker *maker, const struct pj_wire_st
         ret_started->message = pj_arena_strdup(arena, pj_buffer_text(&reasons));
         return reasons.failed || !ret_started->message ? pj_error_no_memory(err) : 0;
     }
+    if (maker->library == PJ_LIBRARY_PTXAS)
+        return describe_ptxas(maker, arena, ret_started, err);
     int r = list_files(maker, arena, &ret_started->files, &ret_started->file_count, err);
     if (r == 0 && ret_started->file_count > 0)
         ret_started->library_path = ret_started->files[0].path;
@@ -97,13 +126,17 @@ int pj_worker_make(struct pj_worker_maker *maker, const struct pj_wire_make *mak
                    const struct pj_worker_parts *parts, const struct pj_wire_descriptors *descriptors,
                    struct pj_arena *arena, struct pj_wire_made *ret_made, struct pj_error **err)
 {
-    int r = maker->library == PJ_LIBRARY_NVRTC
-                ? pj_worker_nvrtc_make(&maker->nvrtc, make, parts, descriptors, ret_made, err)
-                : pj_worker_nvjitlink_make(&maker->linker, make, parts, descriptors, arena, ret_made, err);
+    int r;
+    if (maker->library == PJ_LIBRARY_PTXAS)
+        r = pj_worker_ptxas_make(&maker->ptxas, make, parts, descriptors, arena, ret_made, err);
+    else if (maker->library == PJ_LIBRARY_NVRTC)
+        r = pj_worker_nvrtc_make(&maker->nvrtc, make, parts, descriptors, ret_made, err);
+    else
+        r = pj_worker_nvjitlink_make(&maker->linker, make, parts, descriptors, arena, ret_made, err);
     if (r == 0 && !maker->told_files) {
         r = list_files(maker, arena, &ret_made->files, &ret_made->file_count, err);
         maker->told_files = true;
     }
-    ret_made->peak_rss_bytes = pj_worker_peak_rss_bytes();
+    ret_made->peak_rss_bytes += pj_worker_peak_rss_bytes(); /* to what the program had */
     return r;
 }
