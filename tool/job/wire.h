@@ -177,9 +177,11 @@ struct pj_wire_make {
 struct pj_wire_made {
     uint64_t job;
     uint32_t image_changed;  /* the bytes read were not those of the digest: nothing was made */
-    int32_t result;          /* nvrtcResult or nvJitLinkResult of the first call that failed, else 0 */
-    const char *result_name; /* "NVRTC_ERROR_COMPILATION"; of a library without the function a clause */
-    const char *failed_call; /* "nvrtcCompileProgram"; "" = none failed */
+    int32_t result;          /* nvrtcResult or nvJitLinkResult of the first call that failed, else 0; of ptxas
+                                what pj_worker_ptxas_make says */
+    const char *result_name; /* "NVRTC_ERROR_COMPILATION", "exit status 255"; of a library without the
+                                function a clause */
+    const char *failed_call; /* "nvrtcCompileProgram", "ptxas"; "" = none failed */
     double call_ms;          /* of the compilation or the link alone */
     uint64_t peak_rss_bytes;
     uint32_t file_count;
