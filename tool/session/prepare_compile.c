@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* NVRTC on the sources: once, once more for a comparison and the list of headers, and what is made of it. */
-#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,22 +7,26 @@
 
 #include "arch/nvrtc_options.h"
 #include "base/clock.h"
-#include "base/file.h"
 #include "host/toolkit.h"
+#include "session/clock_macros.h"
 #include "session/header_places.h"
 #include "session/headers.h"
 #include "session/prepare_private.h"
 #include "session/receipt_file.h"
 
 #define DEFAULT_TIMEOUT_MS 3600000.0
-#define SOURCE_MAX_BYTES   (UINT64_C(1) << 30)
 
 /* One item's orders. `first` is what a program would get. `second` repeats it with the list of headers, which
- * does not change the PTX; `third` repeats it for an NVRTC that does not know that option. */
+ * does not change the PTX; `third` repeats it for an NVRTC that does not know that option, and in another
+ * second where a header asks for the time. */
 struct work {
     const struct pj_prepare_item *item;
     struct pj_making first, second, third;
     bool tried;
+    struct pj_plan_file *files; /* what the PTX comes from; headers where `second` lists them */
+    size_t file_count;
+    const char *doubt; /* why nothing is to be concluded from these files later; NULL = nothing */
+    const char *asks_for_time;
 };
 
 struct batch {
@@ -148,37 +151,62 @@ static struct pj_making *choose_second(struct work *work)
 
 static struct pj_making *choose_third(struct work *work)
 {
-    return work->second.end == PJ_MAKING_REFUSED ? &work->third : NULL;
+    bool asks = work->asks_for_time && work->second.end == PJ_MAKING_MADE;
+    return work->second.end == PJ_MAKING_REFUSED || asks ? &work->third : NULL;
+}
+
+/* With the list of headers where there is one, else the source and its headers in memory. */
+static int find_files(struct batch *batch, struct work *work, struct pj_error **err)
+{
+    struct pj_session *session = batch->session;
+    const char *date = NULL, *directory = session->manifest->directory;
+    bool listed = work->second.end == PJ_MAKING_MADE;
+    const char *list = listed ? pj_buffer_text(pj_making_result(&work->second, PJ_OUTPUT_HEADERS)) : "";
+    int r = pj_headers_files(&work->item->source, list, directory, &batch->begin, &session->arena,
+                             &work->files, &work->file_count, &work->doubt, err);
+    if (r == 0 && listed)
+        r = pj_header_places_add(&work->second, list, directory, &session->arena, &work->files,
+                                 &work->file_count, err);
+    if (r == 0)
+        r = pj_clock_macros_find(work->files, work->file_count, &work->asks_for_time, &date, err);
+    if (r < 0 || !date || work->doubt)
+        return r;
+    work->doubt = pj_arena_printf(&session->arena, "%s asks for the date (__DATE__)", date);
+    return work->doubt ? 0 : pj_error_no_memory(err);
+}
+
+static int find_all_files(struct batch *batch, bool *ret_ask_for_time, struct pj_error **err)
+{
+    int r = 0;
+    *ret_ask_for_time = false;
+    for (size_t i = 0; i < batch->count && r == 0; i++) {
+        struct work *work = &batch->works[i];
+        if (!work->tried || work->first.end != PJ_MAKING_MADE)
+            continue;
+        r = find_files(batch, work, err);
+        *ret_ask_for_time |= work->asks_for_time != NULL;
+    }
+    return r;
 }
 
 /* A source that asks for the time gives other PTX only in another second. */
-static bool asks_for_time(const struct work *work)
+static void wait_for_next_second(void)
 {
-    PJ_CLEANUP_BUFFER struct pj_buffer bytes = {0};
-    PJ_CLEANUP_ERROR struct pj_error *ignored = NULL;
-    const char *path = work->item->source.images[0]->path;
-    return pj_file_read(AT_FDCWD, path, SOURCE_MAX_BYTES, &bytes, &ignored) == 0 &&
-           (strstr(pj_buffer_text(&bytes), "__TIME__") || strstr(pj_buffer_text(&bytes), "__TIMESTAMP__"));
-}
-
-static void wait_for_next_second(const struct batch *batch)
-{
-    bool needed = false;
-    for (size_t i = 0; i < batch->count && !needed; i++)
-        needed = batch->works[i].tried && asks_for_time(&batch->works[i]);
     const struct timespec second = {.tv_sec = 1};
-    if (needed)
-        (void)nanosleep(&second, NULL);
+    (void)nanosleep(&second, NULL);
 }
 
 static int compile_all(struct batch *batch, struct pj_error **err)
 {
+    bool ask_for_time = false;
     (void)clock_gettime(CLOCK_REALTIME_COARSE, &batch->begin);
     int r = run_round(batch, choose_first, err);
-    if (r == 0) {
-        wait_for_next_second(batch);
+    if (r == 0)
         r = run_round(batch, choose_second, err);
-    }
+    if (r == 0)
+        r = find_all_files(batch, &ask_for_time, err);
+    if (r == 0 && ask_for_time)
+        wait_for_next_second();
     return r == 0 ? run_round(batch, choose_third, err) : r;
 }
 
@@ -269,59 +297,65 @@ static int keep(struct batch *batch, const struct work *work, const char *ptx, s
                                     pj_error_message(problem));
 }
 
-static int take_ptx(struct batch *batch, struct work *work, const char *list, struct pj_error **err)
+static int take_ptx(struct batch *batch, struct work *work, bool listed, struct pj_error **err)
 {
     struct pj_session *session = batch->session;
     struct pj_job *job = &session->plan->jobs[work->item->job];
     const struct pj_buffer *ptx = pj_making_result(&work->first, PJ_OUTPUT_PTX);
     const char *log = pj_buffer_text(pj_making_result(&work->first, PJ_OUTPUT_LOG));
     const char *copy = pj_arena_strndup(&session->arena, pj_buffer_text(ptx), ptx->size);
-    struct pj_plan_file *files = NULL;
-    size_t count = 0;
-    const char *doubt = NULL;
     job->log = *log ? pj_arena_strdup(&session->arena, log) : NULL;
     if (!session->nvrtc.library.build)
         session->nvrtc.library.build = pj_toolkit_build_in(pj_buffer_text(ptx), ptx->size, &session->arena);
     if (!copy || (*log && !job->log))
         return pj_error_no_memory(err);
-    int r = pj_headers_files(&work->item->source, list ? list : "", session->manifest->directory,
-                             &batch->begin, &session->arena, &files, &count, &doubt, err);
-    if (r == 0 && list)
-        r = pj_header_places_add(&work->second, list, session->manifest->directory, &session->arena, &files,
-                                 &count, err);
-    if (r == 0 && !work->item->kept_ptx)
-        r = pj_prepare_adopt(session, work->item, copy, ptx->size, files, count, err);
-    job->files_unknown = !list || doubt;
-    if (r == 0 && doubt)
+    int r = work->item->kept_ptx
+                ? 0
+                : pj_prepare_adopt(session, work->item, copy, ptx->size, work->files, work->file_count, err);
+    job->files_unknown = !listed || work->doubt;
+    if (r == 0 && work->doubt)
         return pj_session_note(session, err, "%s: %s: the next run compiles it again", work->first.title,
-                               doubt);
-    return r == 0 && list ? keep(batch, work, copy, ptx->size, files, count, job->log, err) : r;
+                               work->doubt);
+    return r == 0 && listed ? keep(batch, work, copy, ptx->size, work->files, work->file_count, job->log, err)
+                            : r;
+}
+
+/* One repetition against the first compilation; *ret_same false where the job's fate is settled. */
+static int compare(struct batch *batch, const struct work *work, struct pj_making *first,
+                   struct pj_making *again, bool *ret_same, struct pj_error **err)
+{
+    *ret_same = false;
+    if (again->end != PJ_MAKING_MADE)
+        return take_failure(batch, work, again, err);
+    const char *ptx = pj_buffer_text(pj_making_result(first, PJ_OUTPUT_PTX));
+    const char *other = pj_buffer_text(pj_making_result(again, PJ_OUTPUT_PTX));
+    *ret_same = strcmp(ptx, other) == 0;
+    return *ret_same ? 0 : take_unstable(batch, work, ptx, other, "at the second compilation", err);
 }
 
 static int conclude(struct batch *batch, struct work *work, struct pj_error **err)
 {
-    struct pj_making *again = work->second.end == PJ_MAKING_REFUSED ? &work->third : &work->second;
+    bool listed = work->second.end != PJ_MAKING_REFUSED, same = true;
     if (work->first.end != PJ_MAKING_MADE)
         return take_failure(batch, work, &work->first, err);
-    if (again->end != PJ_MAKING_MADE)
-        return take_failure(batch, work, again, err);
+    int r = listed ? compare(batch, work, &work->first, &work->second, &same, err) : 0;
+    if (r == 0 && same && (!listed || work->asks_for_time))
+        r = compare(batch, work, &work->first, &work->third, &same, err);
+    if (r < 0 || !same)
+        return r;
     const char *ptx = pj_buffer_text(pj_making_result(&work->first, PJ_OUTPUT_PTX));
-    const char *other = pj_buffer_text(pj_making_result(again, PJ_OUTPUT_PTX));
-    if (strcmp(ptx, other) != 0)
-        return take_unstable(batch, work, ptx, other, "at the second compilation", err);
     if (work->item->kept_ptx && strcmp(work->item->kept_ptx, ptx) != 0)
         return take_unstable(batch, work, work->item->kept_ptx, ptx,
                              "than an earlier run with the same files", err);
-    const char *list =
-        again == &work->second ? pj_buffer_text(pj_making_result(again, PJ_OUTPUT_HEADERS)) : NULL;
-    return take_ptx(batch, work, list, err);
+    return take_ptx(batch, work, listed, err);
 }
 
 /* Headers that are not known may change, and nobody would see it. */
 static int note_unknown_headers(struct batch *batch, struct pj_error **err)
 {
     for (size_t i = 0; i < batch->count; i++) {
-        if (batch->works[i].tried && batch->works[i].third.end == PJ_MAKING_MADE)
+        const struct work *work = &batch->works[i];
+        if (work->tried && work->second.end == PJ_MAKING_REFUSED && work->third.end == PJ_MAKING_MADE)
             return pj_session_note(
                 batch->session, err,
                 "this NVRTC does not tell which headers it reads: sources are compiled anew at every "
