@@ -108,6 +108,34 @@ static void test_gone(void **state)
                  "the job a has 0 images");
 }
 
+/* As many files as a link may have, under names that no message holds. */
+static void test_too_long(void **state)
+{
+    enum { ROUNDABOUT = 200 };
+    (void)state;
+    CLEANUP_RUN struct run run;
+    run_make(&run);
+    static const char before[] = "the paths of its files are too long: a message of ";
+    PJ_CLEANUP_ERROR struct pj_error *err = NULL;
+    PJ_CLEANUP_BUFFER struct pj_buffer path = {0};
+    struct pj_plan_image image = {0};
+    const struct pj_plan_image *images[PJ_MODULE_FILES_MAX];
+    const struct pj_job job = {.id = "a", .link = true, .images = images, .image_count = PJ_COUNT(images)};
+    struct pj_job_order order;
+    pj_buffer_printf(&path, "%s/", run.folder.path);
+    for (size_t i = 0; i < ROUNDABOUT; i++)
+        pj_buffer_puts(&path, "./");
+    pj_buffer_puts(&path, "axpb.ptx");
+    image.path = pj_buffer_text(&path);
+    for (size_t i = 0; i < PJ_COUNT(images); i++)
+        images[i] = &image;
+    assert_int_equal(pj_job_order_make(&job, 0, PJ_LOAD_COMPILE, 0, &order, &err), PJ_ERROR_UNSUPPORTED);
+    const char *rest = pj_error_message(err);
+    assert_memory_equal(rest, before, sizeof before - 1);
+    rest += sizeof before - 1;
+    assert_string_equal(rest + strspn(rest, "0123456789"), " bytes is longer than the 65536 allowed");
+}
+
 static void test_probe(void **state)
 {
     (void)state;
@@ -127,10 +155,8 @@ static void test_probe(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_load),
-        cmocka_unit_test(test_link),
-        cmocka_unit_test(test_gone),
-        cmocka_unit_test(test_probe),
+        cmocka_unit_test(test_load),     cmocka_unit_test(test_link),  cmocka_unit_test(test_gone),
+        cmocka_unit_test(test_too_long), cmocka_unit_test(test_probe),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
