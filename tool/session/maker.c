@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "base/clock.h"
 #include "base/text.h"
@@ -361,6 +362,17 @@ static size_t wanted_seats(const struct pj_maker *maker)
         most = (size_t)(memory / WORKER_BYTES);
     if (maker->count < most)
         most = maker->count;
+/* How many seats the descriptors that this process may have are good for: each has a socket and files for its
+ * results; an order's own files are open while it is given. */
+static size_t seats_by_descriptors(void)
+{
+    enum { PER_SEAT = 1 + PJ_OUTPUT_COUNT, OTHERS = 32 + PJ_WIRE_PARTS_MAX };
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur > OTHERS + PER_SEAT * MAX_SEATS)
+        return MAX_SEATS;
+    return limit.rlim_cur > OTHERS ? (size_t)(limit.rlim_cur - OTHERS) / PER_SEAT : 1;
+}
+
     return most < 1 ? 1 : most > MAX_SEATS ? MAX_SEATS : most;
 }
 
@@ -369,6 +381,8 @@ static int start_another(struct pj_maker *maker, struct seat *seat, struct pj_er
 {
     PJ_CLEANUP_ERROR struct pj_error *problem = NULL;
     int r = start_seat(maker, seat, &problem);
+    if (seats_by_descriptors() < most)
+        most = seats_by_descriptors();
     if (r < 0 && r != PJ_ERROR_NO_MEMORY && any_lives(maker)) {
         maker->failed_starts++;
         return 0;

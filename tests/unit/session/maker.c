@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 
 #include "base/clock.h"
 #include "base/digest.h"
@@ -260,6 +261,28 @@ static void test_many(void **state)
                    i % 10 == 3 ? "NVRTC: " CRASH ", tried twice" : NULL);
 }
 
+/* A process that may have few descriptors has fewer workers, and fails no order for it. */
+static void test_few_descriptors(void **state)
+{
+    enum { DESCRIPTORS = 40 };
+    (void)state;
+    CLEANUP_SHOP struct shop shop;
+    struct rlimit before;
+    make_shop(&shop, "slow kernel=good ms=20\n");
+    shop.options.workers = ORDERS_MAX;
+    shop.options.observer = NULL;
+    open_shop(&shop);
+    for (size_t i = 0; i < ORDERS_MAX; i++)
+        order(&shop, i, GOOD);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    const struct rlimit few = {.rlim_cur = DESCRIPTORS, .rlim_max = before.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+    run(&shop, ORDERS_MAX);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+    for (size_t i = 0; i < ORDERS_MAX; i++)
+        expect_end(&shop, i, PJ_MAKING_MADE, NULL);
+}
+
 static void test_interrupt(void **state)
 {
     (void)state;
@@ -448,6 +471,7 @@ int main(void)
         cmocka_unit_test(test_crashes),
         cmocka_unit_test(test_hangs),
         cmocka_unit_test(test_many),
+        cmocka_unit_test(test_few_descriptors),
         cmocka_unit_test(test_interrupt),
         cmocka_unit_test(test_deadline),
         cmocka_unit_test(test_not_opened),
