@@ -40,6 +40,11 @@ struct pj_options {
     const char *cache;          /* --cache; NULL = the manifest's, else the driver's own rule */
     const char *driver;         /* --driver; NULL = libcuda.so.1 by the loader's rule */
     const char *nvrtc;          /* --nvrtc: a file, or a folder that holds it; NULL = looked for */
+    const char *const *offline; /* --offline: warm without a driver, for those of these profiles: paths, or
+                                   versions of drivers whose profile is built in */
+    size_t offline_count;
+    const char *ptxas;          /* --ptxas, of an offline run: a file, or a folder that holds it */
+    const char *nvjitlink;      /* --nvjitlink, the same: in place of ptxas */
     bool prepare;               /* plan: run NVRTC, so that the jobs of sources are known */
     bool check_stable;          /* compile sources twice although that was done before */
     const char *worker_program; /* absolute path of a prejit program to run as worker; required */
@@ -63,7 +68,8 @@ struct pj_options {
 };
 
 /** The main job: compile what is missing, commit, prove, write the receipt. 0 when the run took place,
- * whatever it found: pj_result_exit_code tells. */
+ * whatever it found: pj_result_exit_code tells. With `offline` there is no driver, so nothing is proven:
+ * ptxas or nvJitLink compiles, and entries are made as the drivers of those profiles would make them. */
 PJ_API int pj_warm(const struct pj_options *options, struct pj_result **ret_result, struct pj_error **err);
 
 /** Proves only; compiles nothing and writes nothing. */
@@ -144,6 +150,23 @@ struct pj_build_options {
  * run ended early (*ret_interrupted: by interrupt_fd). */
 PJ_API int pj_build(const struct pj_build_options *options, char **ret_text, char **ret_answer,
                     int *ret_exit_code, bool *ret_interrupted, struct pj_error **err);
+
+/** What profile is asked. Zero-initialise, then set what differs. */
+struct pj_profile_options {
+    const char *driver;         /* --driver; NULL = libcuda.so.1 by the loader's rule */
+    const char *ptxas;          /* --ptxas: the program, or a folder that holds it; NULL = looked for */
+    const char *nvjitlink;      /* --nvjitlink: a file, or a folder that holds it; NULL = looked for */
+    const char *worker_program; /* absolute path of a prejit program to run as worker; required */
+    int interrupt_fd;           /* becomes readable when the run shall end early; -1 = none */
+};
+
+/** Learns how the driver at hand names and writes cache entries, proves it step by step (predicts entries
+ * byte for byte, then assembles some itself, loads and runs them with JIT disabled), and compares the code of
+ * compilers with the driver's. *ret_profile is the profile (YAML), *ret_text the cases as a table with the
+ * answer as its last line; both free(). *ret_exit_code: 0 where everything was proven, 1 where something was
+ * not. No cache but one of its own is touched. */
+PJ_API int pj_profile_make(const struct pj_profile_options *options, char **ret_profile, char **ret_text,
+                           int *ret_exit_code, struct pj_error **err);
 
 /** What a manifest holds, for people; free(). */
 PJ_API int pj_manifest_help_text(char **ret_text, struct pj_error **err);

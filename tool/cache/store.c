@@ -312,6 +312,11 @@ void pj_store_statistics(const struct pj_store *store, struct pj_store_statistic
     *ret_statistics = store->statistics;
 }
 
+int pj_store_keep(struct pj_store *store, uint64_t hash, struct pj_error **err)
+{
+    return pj_hashes_add(&store->kept, hash, err);
+}
+
 int pj_store_directory(const struct pj_store *store)
 {
     return store->cache_fd;

@@ -106,6 +106,9 @@ int pj_store_listed(struct pj_store *store, const uint64_t *hashes, size_t count
  * with its record, under the lock. */
 int pj_store_remove(struct pj_store *store, uint64_t hash, struct pj_error **err);
 
+/** This run relies on the entry: it does not make room by removing it, whatever build it is of. */
+int pj_store_keep(struct pj_store *store, uint64_t hash, struct pj_error **err);
+
 /** Figures of this run. */
 struct pj_store_statistics {
     uint64_t total_bytes, entries; /* as the index says now */

@@ -96,21 +96,30 @@ static int take_started(struct pj_maker *maker, struct seat *seat, const struct 
                                  : pj_maker_describe(started, maker->options.arena, &maker->compiler, err);
 }
 
+/* How people and the command line call each, and where it comes from. */
+static const struct {
+    const char *name, *package, *option, *kind;
+} libraries[PJ_LIBRARY_COUNT] = {
+    [PJ_LIBRARY_NVRTC] = {"NVRTC", "cuda-nvrtc", "--nvrtc", "library"},
+    [PJ_LIBRARY_NVJITLINK] = {"nvJitLink", "libnvjitlink", "--nvjitlink", "library"},
+    [PJ_LIBRARY_PTXAS] = {"ptxas", "cuda-nvcc", "--ptxas", "program"},
+};
+
 static const char *library_name(const struct pj_maker *maker)
 {
-    return maker->options.library == PJ_LIBRARY_NVRTC ? "NVRTC" : "nvJitLink";
+    return libraries[maker->options.library].name;
 }
 
 static int cannot_open(const struct pj_maker *maker, const struct pj_wire_started *started,
                        struct pj_error **err)
 {
-    bool nvrtc = maker->options.library == PJ_LIBRARY_NVRTC;
+    enum pj_wire_library which = maker->options.library;
     return pj_error_set(
         err, PJ_ERROR_ENVIRONMENT,
         "no usable %s was found:\n%s;\ninstall the CUDA toolkit (package %s), set CUDA_HOME to it, or name "
-        "the library with %s PATH",
-        library_name(maker), started->message, nvrtc ? "cuda-nvrtc" : "libnvjitlink",
-        nvrtc ? "--nvrtc" : "--nvjitlink");
+        "the %s with %s PATH",
+        library_name(maker), started->message, libraries[which].package, libraries[which].kind,
+        libraries[which].option);
 }
 
 /* The first worker tells what the library is; without it nothing can be ordered. */
@@ -180,12 +189,15 @@ static void tell_finished(const struct pj_maker *maker, size_t order)
                        making->end != PJ_MAKING_MADE);
 }
 
-static void settle(struct pj_maker *maker, size_t order, enum pj_making_end end, const char *reason)
+static int settle(struct pj_maker *maker, size_t order, enum pj_making_end end, const char *reason,
+                  struct pj_error **err)
 {
-    maker->makings[order].end = end;
-    maker->makings[order].reason = reason;
+    struct pj_making *making = &maker->makings[order];
+    making->end = end;
+    making->reason = reason;
     maker->left--;
     tell_finished(maker, order);
+    return maker->options.taken ? maker->options.taken(maker->options.context, making, err) : 0;
 }
 
 /* Next order for a seat: the queue, and when nothing else runs one of those that killed a worker. */
@@ -211,8 +223,7 @@ static int give(struct pj_maker *maker, struct seat *seat, size_t order, struct 
     if (r < 0 && r != PJ_ERROR_NO_MEMORY) {
         const char *reason = pj_arena_strdup(maker->options.arena, pj_error_message(problem));
         pj_maker_results_close(&seat->results);
-        settle(maker, order, PJ_MAKING_CHANGED, reason);
-        return reason ? 0 : pj_error_no_memory(err);
+        return reason ? settle(maker, order, PJ_MAKING_CHANGED, reason, err) : pj_error_no_memory(err);
     }
     if (r < 0)
         return pj_error_no_memory(err);
@@ -269,15 +280,13 @@ static int take_made(struct pj_maker *maker, struct seat *seat, const struct pj_
     making->failed_call = pj_arena_strdup(maker->options.arena, made->failed_call);
     if (!making->result_name || !making->failed_call)
         return pj_error_no_memory(err);
-    if (made->image_changed) {
-        settle(maker, order, PJ_MAKING_CHANGED, "a file changed while prejit was working on it; run again");
-    } else if (made->failed_call[0] != '\0') {
-        replace_tainted(maker, seat);
-        settle(maker, order, PJ_MAKING_REFUSED, refusal_of(maker, making));
-    } else {
-        settle(maker, order, PJ_MAKING_MADE, NULL);
-    }
-    return 0;
+    if (made->image_changed)
+        return settle(maker, order, PJ_MAKING_CHANGED,
+                      "a file changed while prejit was working on it; run again", err);
+    if (made->failed_call[0] == '\0')
+        return settle(maker, order, PJ_MAKING_MADE, NULL, err);
+    replace_tainted(maker, seat);
+    return settle(maker, order, PJ_MAKING_REFUSED, refusal_of(maker, making), err);
 }
 
 static int blame(struct pj_maker *maker, size_t order, const struct pj_death *death, struct pj_error **err)
@@ -298,12 +307,11 @@ static int blame(struct pj_maker *maker, size_t order, const struct pj_death *de
              : pj_arena_printf(maker->options.arena, "%s: %s, tried twice", library_name(maker), death->text);
     if (!reason)
         return pj_error_no_memory(err);
-    settle(maker, order,
-           late                                     ? PJ_MAKING_TIMED_OUT
-           : death->cause == PJ_DEATH_OUT_OF_MEMORY ? PJ_MAKING_OUT_OF_MEMORY
-                                                    : PJ_MAKING_CRASHED,
-           reason);
-    return 0;
+    return settle(maker, order,
+                  late                                     ? PJ_MAKING_TIMED_OUT
+                  : death->cause == PJ_DEATH_OUT_OF_MEMORY ? PJ_MAKING_OUT_OF_MEMORY
+                                                           : PJ_MAKING_CRASHED,
+                  reason, err);
 }
 
 static bool any_lives(const struct pj_maker *maker)
@@ -354,14 +362,6 @@ static int handle(struct pj_maker *maker, const struct pj_event *event, struct p
     }
 }
 
-static size_t wanted_seats(const struct pj_maker *maker)
-{
-    size_t most = maker->options.workers ? maker->options.workers : pj_host_cores(&maker->options.root);
-    uint64_t memory = pj_host_memory_available(&maker->options.root);
-    if (memory > 0 && memory / WORKER_BYTES < most)
-        most = (size_t)(memory / WORKER_BYTES);
-    if (maker->count < most)
-        most = maker->count;
 /* How many seats the descriptors that this process may have are good for: each has a socket and files for its
  * results; an order's own files are open while it is given. */
 static size_t seats_by_descriptors(void)
@@ -373,6 +373,16 @@ static size_t seats_by_descriptors(void)
     return limit.rlim_cur > OTHERS ? (size_t)(limit.rlim_cur - OTHERS) / PER_SEAT : 1;
 }
 
+static size_t wanted_seats(const struct pj_maker *maker)
+{
+    size_t most = maker->options.workers ? maker->options.workers : pj_host_cores(&maker->options.root);
+    uint64_t memory = pj_host_memory_available(&maker->options.root);
+    if (memory > 0 && memory / WORKER_BYTES < most)
+        most = (size_t)(memory / WORKER_BYTES);
+    if (maker->count < most)
+        most = maker->count;
+    if (seats_by_descriptors() < most)
+        most = seats_by_descriptors();
     return most < 1 ? 1 : most > MAX_SEATS ? MAX_SEATS : most;
 }
 
@@ -381,8 +391,6 @@ static int start_another(struct pj_maker *maker, struct seat *seat, struct pj_er
 {
     PJ_CLEANUP_ERROR struct pj_error *problem = NULL;
     int r = start_seat(maker, seat, &problem);
-    if (seats_by_descriptors() < most)
-        most = seats_by_descriptors();
     if (r < 0 && r != PJ_ERROR_NO_MEMORY && any_lives(maker)) {
         maker->failed_starts++;
         return 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A set of workers with one compiler library, NVRTC or nvJitLink, and the orders that they work off in
+/* A set of workers with one compiler, NVRTC, nvJitLink or ptxas, and the orders that they work off in
  * parallel. */
 #ifndef PREJIT_SESSION_MAKER_H
 #define PREJIT_SESSION_MAKER_H
@@ -57,7 +57,7 @@ void pj_making_free(struct pj_making *making);
 struct pj_buffer *pj_making_result(struct pj_making *making, enum pj_wire_output output);
 
 struct pj_maker_options {
-    enum pj_wire_library library; /* NVRTC or NVJITLINK */
+    enum pj_wire_library library; /* NVRTC, NVJITLINK or PTXAS */
     const char *const *paths;     /* tried in this order */
     size_t path_count;
     const char *directory; /* where relative paths in options start from */
@@ -70,6 +70,10 @@ struct pj_maker_options {
     const struct pj_observer *observer;
     const char *phase;      /* how observers hear of it: "prepare", "build" */
     struct pj_arena *arena; /* the caller's: what the maker says lives there */
+    /* Called when an order has got its end, so that its results need not wait in memory for the others'. What
+     * it returns below 0 ends the run. NULL = nobody wants to know. */
+    int (*taken)(void *context, struct pj_making *making, struct pj_error **err);
+    void *context;
 };
 
 struct pj_maker;

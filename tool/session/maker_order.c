@@ -139,7 +139,11 @@ int pj_maker_describe(const struct pj_wire_started *started, struct pj_arena *ar
     compiler->archs = pj_arena_calloc(arena, started->arch_count + 1, sizeof *compiler->archs);
     if (!compiler->library.path || !compiler->library.version || !compiler->archs)
         return pj_error_no_memory(err);
-    compiler->library.build = pj_toolkit_build(compiler->library.path);
+    /* ptxas says which one it is; a library's file is called so. */
+    compiler->library.build = started->message[0] ? pj_arena_strdup(arena, started->message)
+                                                  : pj_toolkit_build(compiler->library.path);
+    if (started->message[0] && !compiler->library.build)
+        return pj_error_no_memory(err);
     for (uint32_t i = 0; i < started->arch_count; i++)
         compiler->archs[i] = (uint16_t)started->archs[i];
     compiler->arch_count = started->arch_count;

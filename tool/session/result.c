@@ -44,6 +44,26 @@ static int fill_entries(struct pj_session *session, const struct pj_outcome *out
     return 0;
 }
 
+static bool has_entry(const struct pj_receipt_job *job, const struct pj_outcome_entry *entry)
+{
+    for (size_t i = 0; i < job->entry_count; i++) {
+        if (job->entries[i].hash == entry->hash && job->entries[i].size_bytes == entry->file_bytes)
+            return true;
+    }
+    return false;
+}
+
+/* What made the entries in place of a driver: in this run, or in the one that the receipt tells of, where
+ * they still are those. */
+static const char *made_offline_by(const struct pj_outcome *outcome)
+{
+    const struct pj_receipt_job *before = outcome->before;
+    bool same = outcome->origin == PJ_ORIGIN_REUSED && before && outcome->entry_count > 0;
+    for (size_t i = 0; same && i < outcome->entry_count; i++)
+        same = has_entry(before, &outcome->entries[i]);
+    return same ? before->row.offline_compiler : outcome->offline_compiler;
+}
+
 int pj_result_row(struct pj_session *session, size_t index, struct pj_report_job *ret_row,
                   struct pj_error **err)
 {
@@ -61,6 +81,7 @@ int pj_result_row(struct pj_session *session, size_t index, struct pj_report_job
         .passing = outcome->passing,
         .slow = outcome->slow,
         .origin = outcome->origin,
+        .offline_compiler = made_offline_by(outcome),
         .has_compile_ms = outcome->has_compile_ms,
         .compile_ms = outcome->compile_ms,
         .has_cold_ms = outcome->has_cold_ms,
@@ -124,7 +145,7 @@ static int fill_cache(struct pj_session *session, struct pj_report *report, stru
 static int fill_repeat_options(struct pj_session *session, struct pj_report *report, struct pj_error **err)
 {
     const struct pj_options *options = session->options;
-    size_t most = 10 + 2 * (options->target_count + options->module_count);
+    size_t most = 14 + 2 * (options->target_count + options->module_count + options->offline_count);
     report->repeat_options = pj_arena_calloc(&session->arena, most, sizeof *report->repeat_options);
     if (!report->repeat_options)
         return pj_error_no_memory(err);
@@ -140,6 +161,18 @@ static int fill_repeat_options(struct pj_session *session, struct pj_report *rep
     if (options->nvrtc) {
         report->repeat_options[used++] = "--nvrtc";
         report->repeat_options[used++] = options->nvrtc;
+    }
+    for (size_t i = 0; i < options->offline_count; i++) {
+        report->repeat_options[used++] = "--offline";
+        report->repeat_options[used++] = options->offline[i];
+    }
+    if (options->ptxas) {
+        report->repeat_options[used++] = "--ptxas";
+        report->repeat_options[used++] = options->ptxas;
+    }
+    if (options->nvjitlink) {
+        report->repeat_options[used++] = "--nvjitlink";
+        report->repeat_options[used++] = options->nvjitlink;
     }
     if (options->user) {
         report->repeat_options[used++] = "--user";
@@ -260,6 +293,7 @@ int pj_result_from_session(struct pj_session **session, struct pj_result **ret_r
         .prove_ms = from->phases.prove_ms,
     };
     report->nvrtc = from->nvrtc.library;
+    report->offline = from->offline;
     int r = fill_jobs(from, report, err);
     if (r == 0)
         r = fill_common(from, report, err);

@@ -150,8 +150,9 @@ static int carry(struct pj_session *session, struct pj_outcome *outcome, const s
  * anew. */
 static void remember_cold(struct pj_outcome *outcome, const struct pj_receipt_job *job)
 {
-    if (!job->row.has_cold_ms || outcome->stage == PJ_STAGE_FAILED)
-        return;
+    outcome->before = job;
+    if (!job->row.has_cold_ms || job->row.offline_compiler || outcome->stage == PJ_STAGE_FAILED)
+        return; /* what another compiler took is not what the program would have waited */
     outcome->has_cold_ms = true;
     outcome->cold_ms = job->row.cold_ms;
     outcome->cold_from_receipt = true;

@@ -41,6 +41,8 @@ static int parse_selection(struct pj_session *session, struct pj_error **err)
     }
     for (size_t i = 0; i < options->module_count; i++)
         pj_buffer_printf(&text, "-m %s\n", options->modules[i]);
+    for (size_t i = 0; i < options->offline_count; i++) /* another request, whose receipt is another one */
+        pj_buffer_printf(&text, "--offline %s\n", options->offline[i]);
     session->selection = (struct pj_plan_selection){
         .targets = targets,
         .target_count = options->target_count,

@@ -44,6 +44,8 @@ struct pj_outcome {
     size_t folder;         /* private folder of the entries, while COMPILED */
     struct pj_outcome_entry *entries; /* none = not known; a link has one for each PTX input */
     size_t entry_count;
+    const struct pj_receipt_job *before; /* the receipt's, of the same images and options; NULL = none */
+    const char *offline_compiler;        /* what made its entries in this run, in place of a driver */
     bool has_compile_ms, has_cold_ms, cold_from_receipt;
     double compile_ms, cold_ms;
     uint64_t peak_rss_bytes; /* 0 = not known */
@@ -118,6 +120,7 @@ struct pj_session {
     struct pj_outcome *outcomes;
     struct pj_machine machine;
     struct pj_compiler nvrtc;
+    struct pj_report_offline offline; /* of a run without a driver */
     enum pj_format_state format;
     const char *stamp; /* NULL = not known */
     struct pj_store *store;

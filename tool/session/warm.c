@@ -1,42 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The main job: compile what is missing, commit, prove, record. */
-#include <errno.h>
-
 #include "session/as_user.h"
+#include "session/closing.h"
 #include "session/engine.h"
 #include "session/in_place.h"
+#include "session/offline.h"
 #include "session/opening.h"
-#include "session/receipt_file.h"
 #include "session/repair.h"
 #include "session/result.h"
 #include "session/reuse.h"
-
-/* What cannot be removed now keeps the next run from having nothing to do: it tries again. */
-static int remove_run_folder(struct pj_session *session, struct pj_error **err)
-{
-    PJ_CLEANUP_ERROR struct pj_error *problem = NULL;
-    if (pj_store_remove_run_folder(session->store, &problem) == 0)
-        return 0;
-    return pj_session_note(session, err, "%s; the next run tries again", pj_error_message(problem));
-}
-
-/* A receipt is a hint: without one the next run proves again, and this one's result stands. A disk that takes
- * no more is another matter: the driver's next store meets it too. */
-static int save_receipt(struct pj_session *session, struct pj_error **err)
-{
-    PJ_CLEANUP_ERROR struct pj_error *problem = NULL;
-    int r = pj_receipt_save(session, &problem);
-    if (r == 0)
-        return 0;
-    int errnum = problem->errnum;
-    if (r == PJ_ERROR_NO_MEMORY || errnum == ENOSPC || errnum == EDQUOT || errnum == EFBIG ||
-        errnum == EROFS || errnum == EIO) {
-        *err = PJ_STEAL(problem);
-        return r;
-    }
-    return pj_session_note(session, err, "%s; the next run proves everything again",
-                           pj_error_message(problem));
-}
 
 static int run(struct pj_session *session, struct pj_error **err)
 {
@@ -60,6 +32,11 @@ int pj_warm(const struct pj_options *options, struct pj_result **ret_result, str
 {
     PJ_CLEANUP_SESSION struct pj_session *session = NULL;
     bool nothing_to_do = false, waited = false;
+    if (options->offline_count > 0)
+        return pj_offline_warm(options, ret_result, err);
+    if (options->ptxas || options->nvjitlink)
+        return pj_error_set(err, PJ_ERROR_USAGE, "--%s is for --offline PROFILE: here the driver compiles",
+                            options->ptxas ? "ptxas" : "nvjitlink");
     int r = pj_session_open(options, "warm", &session, err);
     if (r == 0)
         r = pj_as_user_refuse_foreign_cache(session, err);
@@ -86,8 +63,8 @@ int pj_warm(const struct pj_options *options, struct pj_result **ret_result, str
     if (r == 0)
         r = pj_opening_note_room(session, err);
     if (r == 0)
-        r = remove_run_folder(session, err);
+        r = pj_closing_remove_folder(session, err);
     if (r == 0 && !options->no_receipt && session->outcomes)
-        r = save_receipt(session, err);
+        r = pj_closing_save_receipt(session, err);
     return r < 0 ? r : pj_result_from_session(&session, ret_result, err);
 }

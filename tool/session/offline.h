@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Warms a cache where there is neither a driver nor a GPU: for the drivers of profiles, by a compiler of the
+ * toolkit. */
+#ifndef PREJIT_SESSION_OFFLINE_H
+#define PREJIT_SESSION_OFFLINE_H
+
+#include "session/session.h"
+
+/** warm with options->offline. Every entry that a profile's driver will look for is predicted by name; those
+ * that the cache has stay, the others are compiled (once for all profiles), checked, put together and
+ * committed. Their verdict is `stored`: no driver has seen them.
+ *
+ * Refused before anything is compiled: a target that only a GPU could tell (PJ_ERROR_USAGE); a profile that
+ * does not hold what this needs, a cache of another format, a compiler that a profile was not proven with or
+ * that is newer than its driver (PJ_ERROR_ENVIRONMENT). What one job lacks is that job's fate. */
+int pj_offline_warm(const struct pj_options *options, struct pj_result **ret_result, struct pj_error **err);
+
+#endif
