@@ -13,13 +13,15 @@
 void fake_cubin_write(const struct fake_ptx *ptx, unsigned arch, bool relocatable, uint64_t seed,
                       size_t least_bytes, struct fake_buffer *ret_cubin);
 
-/* In `st_other`: a kernel, not a device function. */
+/* In `st_other`: a kernel, not a device function. In the emulation's own cubins its symbol's value, 0 in real
+   ones, tells how many bytes its parameters have; real ones tell it in .nv.info. */
 enum { FAKE_CUBIN_ENTRY = 0x10 };
 
 struct fake_cubin_symbol {
     char *name;
     uint64_t bytes;
-    bool weak; /* or local: a link may have several */
+    bool weak;                /* or local: a link may have several */
+    uint64_t parameter_bytes; /* of a kernel; 0 = not known */
 };
 
 struct fake_cubin_symbols {

@@ -56,11 +56,12 @@ static bool is_whole(const struct view *view)
     return true;
 }
 
-static void add(struct fake_cubin_symbols *symbols, const char *name, uint64_t bytes, bool weak)
+static void add(struct fake_cubin_symbols *symbols, const char *name, uint64_t bytes, bool weak,
+                uint64_t parameter_bytes)
 {
     symbols->list = fake_reallocate(symbols->list, (symbols->count + 1) * sizeof *symbols->list);
     symbols->list[symbols->count++] =
-        (struct fake_cubin_symbol){fake_copy_text(name, strlen(name)), bytes, weak};
+        (struct fake_cubin_symbol){fake_copy_text(name, strlen(name)), bytes, weak, parameter_bytes};
 }
 
 /* The text at `offset` of a string table section; NULL where it is not ended inside it. */
@@ -81,12 +82,12 @@ static void read_symbol(const Elf64_Sym *symbol, const char *name, struct fake_c
     bool weak = bind != STB_GLOBAL;
     if (symbol->st_shndx == SHN_UNDEF) {
         if (bind == STB_GLOBAL)
-            add(&cubin->undefined, name, 0, false);
+            add(&cubin->undefined, name, 0, false, 0);
     } else if (type == STT_OBJECT) {
-        add(&cubin->variables, name, symbol->st_size, weak);
+        add(&cubin->variables, name, symbol->st_size, weak, 0);
     } else if (type == STT_FUNC) {
         add(symbol->st_other & FAKE_CUBIN_ENTRY ? &cubin->kernels : &cubin->functions, name, symbol->st_size,
-            weak);
+            weak, symbol->st_value);
     }
 }
 
@@ -98,6 +99,25 @@ static void read_symbols(const struct view *view, const Elf64_Shdr *table, struc
         const char *name = text_at(view, table->sh_link, symbol.st_name);
         if (name && *name)
             read_symbol(&symbol, name, cubin);
+    }
+}
+
+/* Of `.nv.info.NAME`, for the kernel NAME: attributes of a format, a number and two bytes, which are the
+ * value, or (format 4) the length of what follows. */
+static void read_info(const struct view *view, const Elf64_Shdr *section, struct fake_cubin *cubin)
+{
+    enum { FORMAT_SIZED = 4, PARAMETER_SIZE = 0x19 };
+    static const char prefix[] = ".nv.info.";
+    const char *name = text_at(view, view->header.e_shstrndx, section->sh_name);
+    if (!name || strncmp(name, prefix, sizeof prefix - 1) != 0)
+        return;
+    const unsigned char *bytes = view->bytes + section->sh_offset;
+    for (uint64_t at = 0; at + 4 <= section->sh_size;) {
+        uint64_t value = (uint64_t)bytes[at + 2] | (uint64_t)bytes[at + 3] << 8;
+        for (size_t i = 0; i < cubin->kernels.count && bytes[at + 1] == PARAMETER_SIZE; i++)
+            if (strcmp(cubin->kernels.list[i].name, name + sizeof prefix - 1) == 0)
+                cubin->kernels.list[i].parameter_bytes = value;
+        at += 4 + (bytes[at] == FORMAT_SIZED ? value : 0);
     }
 }
 
@@ -116,6 +136,11 @@ bool fake_cubin_read(const unsigned char *bytes, size_t length, struct fake_cubi
         Elf64_Shdr section = section_at(&view, i);
         if (section.sh_type == SHT_SYMTAB)
             read_symbols(&view, &section, &cubin);
+    }
+    for (size_t i = 0; i < view.header.e_shnum; i++) {
+        Elf64_Shdr section = section_at(&view, i);
+        if (section.sh_type != SHT_NOBITS)
+            read_info(&view, &section, &cubin);
     }
     *ret_cubin = cubin;
     return true;

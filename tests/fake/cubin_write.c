@@ -79,7 +79,8 @@ static void add_code(struct writer *writer, const struct fake_ptx_function *func
     add_noise(writer->out, seed, bytes);
     if (!other && function->linkage == FAKE_LINKAGE_LOCAL)
         return; /* nobody outside may name it */
-    add_symbol(writer, function->name, STT_FUNC, function->linkage, IN_LAST_SECTION, 0, bytes);
+    add_symbol(writer, function->name, STT_FUNC, function->linkage, IN_LAST_SECTION,
+               function->parameter_bytes, bytes);
     writer->symbols.data[writer->symbols.length - sizeof(Elf64_Sym) + offsetof(Elf64_Sym, st_other)] = other;
 }
 

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { AXPB_OF_INT_BYTES = 20 }; /* two pointers and an int; the other has one pointer */
+
 static CUresult need_context(void)
 {
     struct fake_driver *driver;
@@ -65,6 +67,20 @@ CUresult CUDAAPI cuMemcpyDtoH(void *dstHost, CUdeviceptr srcDevice, size_t ByteC
     return result;
 }
 
+/* axpb(const int *in, int *out, int n): out[i] = in[i] * 3 + 1. */
+static void run_axpb_of_int(size_t threads, void **parameters)
+{
+    CUdeviceptr in, out;
+    int count;
+    memcpy(&in, parameters[0], sizeof in);
+    memcpy(&out, parameters[1], sizeof out);
+    memcpy(&count, parameters[2], sizeof count);
+    const int *from = (const int *)(uintptr_t)in;
+    int *to = (int *)(uintptr_t)out;
+    for (size_t i = 0; i < threads && count > 0 && i < (size_t)count; i++)
+        to[i] = from[i] * 3 + 1;
+}
+
 /* axpb(float *x, int n): x[i] = x[i] * 3 + 1. */
 static void run_axpb(size_t threads, void **parameters)
 {
@@ -95,6 +111,7 @@ CUresult CUDAAPI cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned in
     if ((size_t)blockDimX * blockDimY * blockDimZ > 1024)
         return CUDA_ERROR_INVALID_VALUE;
     if (strcmp(kernel->name, "axpb") == 0 && kernelParams && !extra)
-        run_axpb((size_t)gridDimX * blockDimX, kernelParams);
+        (kernel->parameter_bytes == AXPB_OF_INT_BYTES ? run_axpb_of_int
+                                                      : run_axpb)((size_t)gridDimX * blockDimX, kernelParams);
     return CUDA_SUCCESS;
 }

@@ -95,7 +95,8 @@ static void add_kernel(struct fake_ptx *all, const struct fake_cubin_symbol *sym
     all->kernels[all->kernel_count++] =
         (struct fake_ptx_function){.name = symbol->name,
                                    .body_bytes = symbol->bytes > 128 ? 2 * (symbol->bytes - 128) : 0,
-                                   .linkage = FAKE_LINKAGE_VISIBLE};
+                                   .linkage = FAKE_LINKAGE_VISIBLE,
+                                   .parameter_bytes = symbol->parameter_bytes};
 }
 
 static void add_variable(struct fake_ptx *all, const struct fake_cubin_symbol *symbol)

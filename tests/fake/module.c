@@ -23,8 +23,8 @@ CUresult fake_module_create(const unsigned char *bytes, size_t length, unsigned 
     module->variables = fake_allocate(cubin.variables.count * sizeof *module->variables);
     for (size_t i = 0; i < cubin.kernels.count; i++) {
         const char *name = cubin.kernels.list[i].name;
-        module->kernels[module->kernel_count++] =
-            (struct fake_kernel){fake_copy_text(name, strlen(name)), module};
+        module->kernels[module->kernel_count++] = (struct fake_kernel){
+            fake_copy_text(name, strlen(name)), module, cubin.kernels.list[i].parameter_bytes};
     }
     for (size_t i = 0; i < cubin.variables.count; i++) {
         const struct fake_cubin_symbol *symbol = &cubin.variables.list[i];

@@ -13,6 +13,7 @@ struct fake_module;
 struct fake_kernel {
     char *name;
     struct fake_module *module; /* NULL: known by name only, from a library without a context */
+    uint64_t parameter_bytes;   /* 0 = not known */
 };
 
 struct fake_variable {

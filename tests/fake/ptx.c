@@ -117,11 +117,52 @@ static void read_target(struct fake_ptx_reader *reader)
 }
 
 static void add_function(struct fake_ptx_function **list, size_t *count, struct fake_token name,
-                         size_t body_bytes, enum fake_linkage linkage)
+                         size_t body_bytes, enum fake_linkage linkage, uint64_t parameter_bytes)
 {
     *list = fake_reallocate(*list, (*count + 1) * sizeof **list);
-    (*list)[(*count)++] =
-        (struct fake_ptx_function){fake_copy_text(name.start, name.length), body_bytes, linkage};
+    (*list)[(*count)++] = (struct fake_ptx_function){fake_copy_text(name.start, name.length), body_bytes,
+                                                     linkage, parameter_bytes};
+}
+
+static unsigned element_bytes(struct fake_token token)
+{
+    char digits[4] = {0};
+    if (token.length < 3 || token.length > 5 || !strchr("bsuf", token.start[1]))
+        return 0;
+    memcpy(digits, token.start + 2, token.length - 2);
+    unsigned long bits = strtoul(digits, NULL, 10);
+    return bits >= 8 && bits <= 128 && bits % 8 == 0 ? (unsigned)bits / 8 : 0;
+}
+
+/* Parameters up to the closing parenthesis, and how many bytes they take. False at the end of the text. */
+static bool read_parameters(struct fake_ptx_reader *reader, uint64_t *ret_bytes)
+{
+    uint64_t bytes = 0, element = 0, alignment = 0, count = 1;
+    for (;;) {
+        struct fake_token token = fake_lexer_next(&reader->lexer);
+        if (!token.length) {
+            fake_ptx_refuse_syntax(reader, token);
+            return false;
+        }
+        if (fake_token_is(token, ")") || fake_token_is(token, ",")) {
+            if (element) {
+                uint64_t step = alignment ? alignment : element;
+                bytes = (bytes + step - 1) / step * step + element * count;
+            }
+            element = alignment = 0;
+            count = 1;
+            if (fake_token_is(token, ")")) {
+                *ret_bytes = bytes;
+                return true;
+            }
+        } else if (fake_token_is(token, "[")) {
+            count = strtoul(fake_lexer_peek(&reader->lexer).start, NULL, 10);
+        } else if (fake_token_is(token, ".align") && !element) { /* behind the type it is a pointer's */
+            alignment = strtoul(fake_lexer_peek(&reader->lexer).start, NULL, 10);
+        } else if (token.start[0] == '.' && !element) {
+            element = element_bytes(token);
+        }
+    }
 }
 
 /* Behind .entry or .func. */
@@ -129,6 +170,7 @@ static void read_function(struct fake_ptx_reader *reader, bool entry, enum fake_
 {
     struct fake_ptx *ptx = reader->ptx;
     struct fake_token name = {0};
+    uint64_t parameter_bytes = 0;
     for (;;) {
         struct fake_token token = fake_lexer_next(&reader->lexer);
         if (!token.length) {
@@ -136,7 +178,7 @@ static void read_function(struct fake_ptx_reader *reader, bool entry, enum fake_
             return;
         }
         if (fake_token_is(token, "(")) {
-            if (!fake_ptx_skip_group(reader, "(", ")"))
+            if (!(entry ? read_parameters(reader, &parameter_bytes) : fake_ptx_skip_group(reader, "(", ")")))
                 return;
         } else if (fake_token_is(token, ";") || fake_token_is(token, "{")) {
             if (!name.length) {
@@ -158,24 +200,14 @@ static void read_function(struct fake_ptx_reader *reader, bool entry, enum fake_
             fake_ptx_read_body(reader);
             size_t body_bytes = (size_t)(reader->lexer.next - start);
             if (entry)
-                add_function(&ptx->kernels, &ptx->kernel_count, name, body_bytes, linkage);
+                add_function(&ptx->kernels, &ptx->kernel_count, name, body_bytes, linkage, parameter_bytes);
             else
-                add_function(&ptx->functions, &ptx->function_count, name, body_bytes, linkage);
+                add_function(&ptx->functions, &ptx->function_count, name, body_bytes, linkage, 0);
             return;
         } else if (!name.length && fake_token_is_name(token)) {
             name = token;
         }
     }
-}
-
-static unsigned element_bytes(struct fake_token token)
-{
-    char digits[4] = {0};
-    if (token.length < 3 || token.length > 5 || !strchr("bsuf", token.start[1]))
-        return 0;
-    memcpy(digits, token.start + 2, token.length - 2);
-    unsigned long bits = strtoul(digits, NULL, 10);
-    return bits >= 8 && bits <= 128 && bits % 8 == 0 ? (unsigned)bits / 8 : 0;
 }
 
 /* Elements of `{...}`, whose opening brace has been read. */

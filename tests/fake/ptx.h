@@ -24,6 +24,7 @@ struct fake_ptx_function {
     char *name;
     size_t body_bytes;
     enum fake_linkage linkage;
+    uint64_t parameter_bytes; /* of a kernel */
 };
 
 struct fake_ptx_variable {

@@ -28,6 +28,13 @@
     X(cuLinkAddData)                                                                                         \
     X(cuLinkComplete)                                                                                        \
     X(cuLinkDestroy)                                                                                         \
+    X(cuModuleGetFunction)                                                                                   \
+    X(cuMemAlloc)                                                                                            \
+    X(cuMemFree)                                                                                             \
+    X(cuMemcpyHtoD)                                                                                          \
+    X(cuMemcpyDtoH)                                                                                          \
+    X(cuLaunchKernel)                                                                                        \
+    X(cuCtxSynchronize)                                                                                      \
     X(cuGetErrorName)
 
 /* CUDA 12 and later; without them compiling needs a context. */

@@ -92,6 +92,8 @@ static int handle_load(struct worker *worker, const struct pj_wire_load *load,
     int r = pj_worker_parts_read(load->parts, load->part_count, descriptors, &parts, err);
     if (r == 0 && (worker->library != PJ_LIBRARY_DRIVER || parts.count == 0))
         r = pj_error_set(err, PJ_ERROR_WORKER, "a load message came without an image, or not to a driver");
+    if (r == 0 && load->method > PJ_LOAD_RUN)
+        r = pj_error_set(err, PJ_ERROR_WORKER, "load method %u does not exist", load->method);
     if (r < 0)
         return r;
     struct pj_wire_message message = {.type = PJ_WIRE_LOADED};
@@ -100,7 +102,7 @@ static int handle_load(struct worker *worker, const struct pj_wire_load *load,
         message.loaded.image_changed = 1;
         return answer(worker, &message, err);
     }
-    r = pj_worker_load(&worker->driver, load, &parts, arena, &message.loaded, err);
+    r = pj_worker_load(&worker->driver, load, &parts, descriptors, arena, &message.loaded, err);
     if (r == 0 && worker->watch_path && load->method == PJ_LOAD_COMPILE)
         r = report_entries(worker, arena, &message.loaded, err);
     return r < 0 ? r : answer(worker, &message, err);

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "job/worker_call.h"
 #include "job/worker_link.h"
+#include "job/worker_run.h"
 
 static void failed(struct pj_worker_driver *driver, struct pj_wire_started *started, const char *step,
                    CUresult result)
@@ -212,16 +213,21 @@ static int prove(struct pj_worker_driver *driver, const struct pj_wire_load *loa
 }
 
 int pj_worker_load(struct pj_worker_driver *driver, const struct pj_wire_load *load,
-                   const struct pj_worker_parts *parts, struct pj_arena *arena,
-                   struct pj_wire_loaded *ret_loaded, struct pj_error **err)
+                   const struct pj_worker_parts *parts, const struct pj_wire_descriptors *descriptors,
+                   struct pj_arena *arena, struct pj_wire_loaded *ret_loaded, struct pj_error **err)
 {
     struct pj_worker_call *call = pj_arena_alloc(arena, sizeof *call);
     if (!call)
         return pj_error_no_memory(err);
     const char *image = pj_buffer_text(&parts->items[0]);
-    int r = load->link ? pj_worker_link(driver, load, parts, call, arena, ret_loaded, err)
-            : load->method == PJ_LOAD_COMPILE ? compile(driver, load, image, call, arena, ret_loaded, err)
-                                              : prove(driver, load, image, call, arena, ret_loaded, err);
+    int r;
+    if (load->method == PJ_LOAD_RUN)
+        r = pj_worker_run(driver, load, parts, descriptors, call, arena, ret_loaded, err);
+    else if (load->link)
+        r = pj_worker_link(driver, load, parts, call, arena, ret_loaded, err);
+    else
+        r = (load->method == PJ_LOAD_COMPILE ? compile : prove)(driver, load, image, call, arena, ret_loaded,
+                                                                err);
     if (r == 0 && !driver->told_files) {
         r = pj_worker_list_files(PJ_LIBRARY_DRIVER, NULL, arena, &ret_loaded->files, &ret_loaded->file_count,
                                  err);

@@ -25,10 +25,11 @@ int pj_worker_start(struct pj_worker_driver *driver, const struct pj_wire_start 
 /** Makes the primary context of device `ordinal` current. */
 CUresult pj_worker_make_context(struct pj_worker_driver *driver, int ordinal);
 
-/** Loads the image, or links the parts, as `load` says and fills *ret_loaded but for the entries. */
+/** Loads the image, or links the parts, or runs a kernel, as `load` says and fills *ret_loaded but for the
+ * entries. `descriptors` are those of the order. */
 int pj_worker_load(struct pj_worker_driver *driver, const struct pj_wire_load *load,
-                   const struct pj_worker_parts *parts, struct pj_arena *arena,
-                   struct pj_wire_loaded *ret_loaded, struct pj_error **err);
+                   const struct pj_worker_parts *parts, const struct pj_wire_descriptors *descriptors,
+                   struct pj_arena *arena, struct pj_wire_loaded *ret_loaded, struct pj_error **err);
 
 /** The library's files that are mapped into this process now, itself first, then its helpers. `opened`: the
  * path, links resolved, that it was opened by, whose name may be any; NULL where its name tells what it is.

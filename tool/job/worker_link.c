@@ -23,8 +23,9 @@ static CUresult add_parts(struct pj_worker_driver *driver, const struct pj_wire_
     return result;
 }
 
-static CUresult link_parts(struct pj_worker_driver *driver, const struct pj_wire_load *load,
-                           const struct pj_worker_parts *parts, struct pj_worker_call *call)
+CUresult pj_worker_link_parts(struct pj_worker_driver *driver, const struct pj_wire_load *load,
+                              const struct pj_worker_parts *parts, struct pj_worker_call *call,
+                              struct pj_buffer *ret_cubin)
 {
     CUlinkState state = NULL;
     CUresult result = driver->cuda.cuLinkCreate_(call->count, call->names, call->values, &state);
@@ -35,6 +36,8 @@ static CUresult link_parts(struct pj_worker_driver *driver, const struct pj_wire
     result = add_parts(driver, load, parts, state);
     if (result == CUDA_SUCCESS)
         result = driver->cuda.cuLinkComplete_(state, &cubin, &size);
+    if (result == CUDA_SUCCESS && ret_cubin)
+        pj_buffer_append(ret_cubin, cubin, size);
     (void)driver->cuda.cuLinkDestroy_(state);
     return result;
 }
@@ -48,7 +51,7 @@ int pj_worker_link(struct pj_worker_driver *driver, const struct pj_wire_load *l
     pj_call_observe(call);
     if (result == CUDA_SUCCESS) {
         double begin = pj_clock_ms();
-        result = link_parts(driver, load, parts, call);
+        result = pj_worker_link_parts(driver, load, parts, call, NULL);
         ret_loaded->call_ms = pj_clock_ms() - begin;
     } else {
         ret_loaded->no_context = 1;

@@ -13,4 +13,10 @@ int pj_worker_link(struct pj_worker_driver *driver, const struct pj_wire_load *l
                    const struct pj_worker_parts *parts, struct pj_worker_call *call, struct pj_arena *arena,
                    struct pj_wire_loaded *ret_loaded, struct pj_error **err);
 
+/** Links all parts with the options in `call`, and copies the cubin to *ret_cubin, unless that is NULL; a
+ * buffer that failed tells of no memory. Needs a context. */
+CUresult pj_worker_link_parts(struct pj_worker_driver *driver, const struct pj_wire_load *load,
+                              const struct pj_worker_parts *parts, struct pj_worker_call *call,
+                              struct pj_buffer *ret_cubin);
+
 #endif
