@@ -125,14 +125,13 @@ static bool same_driver_files(const struct pj_receipt *then)
     return true;
 }
 
-bool pj_identity_same_nvrtc(const struct pj_session *session)
+bool pj_identity_same_nvrtc(const struct pj_session *session, const char *search,
+                            const struct pj_receipt_file *files, size_t count)
 {
-    const struct pj_receipt *then = session->receipt;
-    if (!then || !session->nvrtc.search || !same_text(then->nvrtc_search, session->nvrtc.search) ||
-        then->nvrtc_file_count == 0)
+    if (!session->nvrtc.search || !same_text(search, session->nvrtc.search) || count == 0)
         return false;
-    for (size_t i = 0; i < then->nvrtc_file_count; i++) {
-        if (!pj_identity_same_file(&then->nvrtc_files[i]))
+    for (size_t i = 0; i < count; i++) {
+        if (!pj_identity_same_file(&files[i]))
             return false;
     }
     return true;

@@ -15,8 +15,9 @@ void pj_identity_compare(struct pj_session *session);
 /** Is a library's file the very one that it was? */
 bool pj_identity_same_file(const struct pj_receipt_file *file);
 
-/** Would the last run's NVRTC be found again, and is it the same? False where the receipt knows of none, or
- * session->nvrtc.search is not set. */
-bool pj_identity_same_nvrtc(const struct pj_session *session);
+/** Would the NVRTC that was looked for in `search` and had these files be found again, and is it the same?
+ * False where none was (NULL, or no files), or session->nvrtc.search is not set. */
+bool pj_identity_same_nvrtc(const struct pj_session *session, const char *search,
+                            const struct pj_receipt_file *files, size_t count);
 
 #endif

@@ -44,23 +44,12 @@ static int read_trusted(int fd, const char *name, uint64_t limit, struct pj_buff
     return r == PJ_ERROR_NO_MEMORY ? pj_error_no_memory(err) : 0;
 }
 
-static bool same_nvrtc(const struct pj_session *session, const struct pj_prepared *prepared)
-{
-    if (!session->nvrtc.search || strcmp(prepared->nvrtc_search, session->nvrtc.search) != 0 ||
-        prepared->nvrtc_file_count == 0)
-        return false;
-    for (size_t i = 0; i < prepared->nvrtc_file_count; i++) {
-        if (!pj_identity_same_file(&prepared->nvrtc_files[i]))
-            return false;
-    }
-    return true;
-}
-
 static int still_holds(const struct pj_session *session, const struct pj_prepared *prepared, bool *ret_same,
                        struct pj_error **err)
 {
     int r = 0;
-    *ret_same = same_nvrtc(session, prepared);
+    *ret_same = pj_identity_same_nvrtc(session, prepared->nvrtc_search, prepared->nvrtc_files,
+                                       prepared->nvrtc_file_count);
     for (size_t i = 0; i < prepared->input_count && *ret_same && r == 0; i++)
         r = pj_reuse_same_input(&prepared->inputs[i], ret_same, err);
     return r;

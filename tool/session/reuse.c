@@ -90,7 +90,9 @@ int pj_reuse_everything(struct pj_session *session, bool *ret_nothing_to_do, str
     if (session->options->check_stable && session->nvrtc.search) /* sources are to be compiled all the same */
         return 0;
     if (!receipt || receipt->job_count == 0 || !session->same_driver || !session->same_gpus ||
-        !session->same_request || (session->nvrtc.search && !pj_identity_same_nvrtc(session)))
+        !session->same_request ||
+        (session->nvrtc.search && !pj_identity_same_nvrtc(session, receipt->nvrtc_search,
+                                                          receipt->nvrtc_files, receipt->nvrtc_file_count)))
         return 0;
     for (size_t i = 0; i < receipt->job_count; i++) {
         if (!is_settled(&receipt->jobs[i].row) || receipt->jobs[i].inputs_unknown)
