@@ -4,6 +4,8 @@
 
 #include <sys/mman.h>
 
+#include "job/worker_ptxas.h"
+
 #define HEAD   ".version 8.0\n.target sm_80\n.address_size 64\n"
 #define PARAMS "(.param .u64 in, .param .u64 out, .param .u32 count)"
 #define WHOLE                                                                                                \
@@ -188,6 +190,48 @@ static void test_steps(void **state)
     pj_wire_close(&order.descriptors);
 }
 
+/* The emulation runs what the real ptxas made, too: that is what a profile's entries hold. */
+static void test_code_of_ptxas(void **state)
+{
+    static const char *arguments[] = {"-arch=sm_90"};
+    (void)state;
+    const char *path = getenv("PREJIT_TEST_PTXAS");
+    if (!path)
+        path = "/usr/local/cuda/bin/ptxas";
+    if (access(path, X_OK) != 0) {
+        print_message("%s is not installed\n", path);
+        skip();
+    }
+    PJ_CLEANUP_ARENA struct pj_arena arena = {0};
+    PJ_CLEANUP_PARTS struct pj_worker_parts parts = {0};
+    struct served served;
+    struct order order;
+    struct pj_worker_ptxas ptxas;
+    struct pj_wire_made made = {.failed_call = "", .result_name = ""};
+    make_order(&order, WHOLE, NULL);
+    const struct pj_wire_make make = {.outputs = PJ_OUTPUT_CUBIN,
+                                      .part_count = 1,
+                                      .parts = order.parts,
+                                      .argument_count = 1,
+                                      .arguments = arguments};
+    assert_int_equal(pj_worker_ptxas_open(path, &ptxas, NULL), 0);
+    assert_int_equal(pj_worker_parts_read(order.parts, 1, &order.descriptors, &parts, NULL), 0);
+    assert_int_equal(pj_worker_ptxas_make(&ptxas, &make, &parts, &order.descriptors, &arena, &made, NULL), 0);
+    assert_string_equal(made.failed_call, "");
+    PJ_CLEANUP_BUFFER struct pj_buffer cubin = {0};
+    assert_int_equal(pj_file_read_fd(order.descriptors.fds[1], "it", 1 << 20, &cubin, NULL), 0);
+    pj_close(order.descriptors.fds[0]);
+    order.descriptors.fds[0] = memfd_create("cubin", MFD_CLOEXEC);
+    assert_int_equal(write(order.descriptors.fds[0], cubin.data, cubin.size), cubin.size);
+    order.parts[0].bytes = cubin.size;
+    pj_sha256_of(cubin.data, cubin.size, &order.parts[0].sha256);
+    assert_int_equal(ftruncate(order.descriptors.fds[1], 0), 0);
+    begin(&served, "/nonexistent", true, true);
+    expect_ran(&served, &order, true);
+    served_end(&served, "");
+    pj_wire_close(&order.descriptors);
+}
+
 static void test_refuses_orders(void **state)
 {
 #define NO_RUN                                                                                               \
@@ -224,9 +268,8 @@ static void test_refuses_orders(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_image),
-        cmocka_unit_test(test_link),
-        cmocka_unit_test(test_steps),
+        cmocka_unit_test(test_image),          cmocka_unit_test(test_link),
+        cmocka_unit_test(test_steps),          cmocka_unit_test(test_code_of_ptxas),
         cmocka_unit_test(test_refuses_orders),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
