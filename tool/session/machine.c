@@ -95,7 +95,7 @@ static const char *version_in(const char *path)
     return is_one ? version : NULL;
 }
 
-static const char *version_of(struct pj_arena *arena, const char *path)
+const char *pj_machine_driver_version(struct pj_arena *arena, const char *path)
 {
     const char *version = version_in(path);
     return version ? pj_arena_strdup(arena, version) : NULL;
@@ -124,7 +124,7 @@ int pj_machine_files(struct pj_session *session, const struct pj_wire_file *file
     machine->files = copies;
     machine->file_count = count;
     if (!machine->driver_version)
-        machine->driver_version = version_of(&session->arena, copies[0].path);
+        machine->driver_version = pj_machine_driver_version(&session->arena, copies[0].path);
     return 0;
 }
 

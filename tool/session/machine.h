@@ -22,4 +22,7 @@ int pj_machine_files(struct pj_session *session, const struct pj_wire_file *file
 int pj_machine_start_error(const struct pj_session *session, const struct pj_wire_started *started,
                            struct pj_error **err);
 
+/** "580.159.04" of ".../libcuda.so.580.159.04"; NULL where the name has no such end. */
+const char *pj_machine_driver_version(struct pj_arena *arena, const char *path);
+
 #endif

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Kernels and options of the cases. */
+#include "session/profile_cases.h"
+
+#include "arch/arch.h"
+
+/* Old enough for every driver that this is for: PTX ISA 6.4 is CUDA 10.1's, sm_75 the oldest that CUDA 13
+ * compiles for. */
+#define HEAD                                                                                                 \
+    ".version 6.4\n"                                                                                         \
+    ".target sm_75\n"                                                                                        \
+    ".address_size 64\n"
+
+#define ENTRY(name, body)                                                                                    \
+    ".visible .entry " name "(.param .u64 in, .param .u64 out, .param .u32 count)\n"                         \
+    "{\n"                                                                                                    \
+    "\t.reg .pred %p<2>;\n"                                                                                  \
+    "\t.reg .b32 %r<12>;\n"                                                                                  \
+    "\t.reg .b64 %rd<8>;\n"                                                                                  \
+    "\tld.param.u64 %rd1, [in];\n"                                                                           \
+    "\tld.param.u64 %rd2, [out];\n"                                                                          \
+    "\tld.param.u32 %r1, [count];\n"                                                                         \
+    "\tmov.u32 %r2, %ctaid.x;\n"                                                                             \
+    "\tmov.u32 %r3, %ntid.x;\n"                                                                              \
+    "\tmov.u32 %r4, %tid.x;\n"                                                                               \
+    "\tmad.lo.s32 %r5, %r2, %r3, %r4;\n"                                                                     \
+    "\tsetp.ge.u32 %p1, %r5, %r1;\n"                                                                         \
+    "\t@%p1 bra DONE;\n"                                                                                     \
+    "\tcvta.to.global.u64 %rd3, %rd1;\n"                                                                     \
+    "\tcvta.to.global.u64 %rd4, %rd2;\n"                                                                     \
+    "\tmul.wide.u32 %rd5, %r5, 4;\n"                                                                         \
+    "\tadd.s64 %rd6, %rd3, %rd5;\n"                                                                          \
+    "\tadd.s64 %rd7, %rd4, %rd5;\n"                                                                          \
+    "\tld.global.u32 %r6, [%rd6];\n" body "\tst.global.u32 [%rd7], %r7;\n"                                   \
+    "DONE:\n"                                                                                                \
+    "\tret;\n"                                                                                               \
+    "}\n"
+
+static const char *const whole[] = {HEAD ENTRY(PJ_PROFILE_KERNEL, "\tmad.lo.s32 %r7, %r6, 3, 1;\n")};
+
+static const char *const linked[] = {HEAD
+                                     ".extern .func (.param .b32 result) triple(.param .b32 value);\n" ENTRY(
+                                         PJ_PROFILE_KERNEL, "\t{\n"
+                                                            "\t.param .b32 value;\n"
+                                                            "\t.param .b32 result;\n"
+                                                            "\tst.param.b32 [value], %r6;\n"
+                                                            "\tcall.uni (result), triple, (value);\n"
+                                                            "\tld.param.b32 %r8, [result];\n"
+                                                            "\t}\n"
+                                                            "\tadd.s32 %r7, %r8, 1;\n"),
+                                     HEAD ".visible .func (.param .b32 result) triple(.param .b32 value)\n"
+                                          "{\n"
+                                          "\t.reg .b32 %r<3>;\n"
+                                          "\tld.param.u32 %r1, [value];\n"
+                                          "\tmul.lo.s32 %r2, %r1, 3;\n"
+                                          "\tst.param.b32 [result], %r2;\n"
+                                          "\tret;\n"
+                                          "}\n"};
+
+static const char *const other[] = {HEAD ENTRY("other", "\tadd.s32 %r7, %r6, 7;\n")};
+
+int32_t pj_profile_expected(uint32_t i)
+{
+    return (int32_t)i * 3 + 1;
+}
+
+struct pj_trial_load pj_profile_other_load(void)
+{
+    return (struct pj_trial_load){.texts = other, .text_count = 1};
+}
+
+struct option {
+    enum pj_jit_option option;
+    uint32_t value;
+};
+
+/* One option each, then several; a case of several ends at the first PJ_JIT_OPTION_COUNT. */
+enum { OPTIONS_MAX = 4 };
+static const struct {
+    const char *title;
+    struct option options[OPTIONS_MAX];
+    size_t count;
+} option_sets[] = {
+    {"max_registers=64", {{PJ_JIT_MAX_REGISTERS, 64}}, 1},
+    {"optimization_level=4", {{PJ_JIT_OPTIMIZATION_LEVEL, 4}}, 1},
+    {"optimization_level=0", {{PJ_JIT_OPTIMIZATION_LEVEL, 0}}, 1},
+    {"generate_line_info", {{PJ_JIT_GENERATE_LINE_INFO, 1}}, 1},
+    {"cache_mode=cg", {{PJ_JIT_CACHE_MODE, PJ_JIT_CACHE_CG}}, 1},
+    {"three options",
+     {{PJ_JIT_OPTIMIZATION_LEVEL, 3}, {PJ_JIT_MAX_REGISTERS, 64}, {PJ_JIT_GENERATE_LINE_INFO, 1}},
+     3},
+    {"two options", {{PJ_JIT_OPTIMIZATION_LEVEL, 2}, {PJ_JIT_CACHE_MODE, PJ_JIT_CACHE_CA}}, 2},
+};
+
+static struct pj_jit_options options_of(size_t set)
+{
+    struct pj_jit_options options = {0};
+    for (size_t i = 0; i < option_sets[set].count; i++) {
+        options.given |= UINT32_C(1) << option_sets[set].options[i].option;
+        options.values[option_sets[set].options[i].option] = option_sets[set].options[i].value;
+    }
+    return options;
+}
+
+int pj_profile_cases(uint16_t own, struct pj_arena *arena, struct pj_profile_case **ret_cases,
+                     size_t *ret_count, struct pj_error **err)
+{
+    size_t arch_count, used = 0;
+    const uint16_t *archs = pj_arch_all(&arch_count);
+    const struct pj_trial_load plain = {.texts = whole, .text_count = PJ_COUNT(whole)};
+    const struct pj_trial_load link = {.texts = linked, .text_count = PJ_COUNT(linked), .link = true};
+    struct pj_profile_case *cases =
+        pj_arena_calloc(arena, 2 + 2 * PJ_COUNT(option_sets) + arch_count, sizeof *cases);
+    if (!cases)
+        return pj_error_no_memory(err);
+    cases[used++] = (struct pj_profile_case){"plain", PJ_PROFILE_PLAIN, plain};
+    for (size_t i = 0; i < PJ_COUNT(option_sets); i++) {
+        cases[used] = (struct pj_profile_case){
+            option_sets[i].title, option_sets[i].count == 1 ? PJ_PROFILE_ONE_OPTION : PJ_PROFILE_OPTIONS,
+            plain};
+        cases[used++].load.options = options_of(i);
+    }
+    cases[used++] = (struct pj_profile_case){"link", PJ_PROFILE_LINK, link};
+    for (size_t i = 0; i < PJ_COUNT(option_sets); i += 5) { /* one of one option, one of three */
+        cases[used] = (struct pj_profile_case){pj_arena_printf(arena, "link, %s", option_sets[i].title),
+                                               PJ_PROFILE_LINK, link};
+        if (!cases[used].title)
+            return pj_error_no_memory(err);
+        cases[used++].load.options = options_of(i);
+    }
+    for (size_t i = 0; i < arch_count; i++) {
+        if (archs[i] == own)
+            continue;
+        cases[used] =
+            (struct pj_profile_case){pj_arena_printf(arena, "sm_%u", archs[i]), PJ_PROFILE_FOREIGN, plain};
+        if (!cases[used].title)
+            return pj_error_no_memory(err);
+        cases[used++].load.target = archs[i];
+    }
+    *ret_cases = cases;
+    *ret_count = used;
+    return 0;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a profile is proven with: small kernels whose results are known, in every way that leads to an entry.
+ */
+#ifndef PREJIT_SESSION_PROFILE_CASES_H
+#define PREJIT_SESSION_PROFILE_CASES_H
+
+#include "profile/profile.h"
+#include "session/trial.h"
+
+/** One way to an entry. */
+struct pj_profile_case {
+    const char *title; /* for people: "max_registers=64" */
+    enum pj_profile_kind kind;
+    struct pj_trial_load load;
+};
+
+/** The kernel that all cases have, and what it computes of in[i] = i. */
+#define PJ_PROFILE_KERNEL "axpb"
+int32_t pj_profile_expected(uint32_t i);
+
+/** Every case, in `arena`; those of foreign architectures for every architecture but `own`. */
+int pj_profile_cases(uint16_t own, struct pj_arena *arena, struct pj_profile_case **ret_cases,
+                     size_t *ret_count, struct pj_error **err);
+
+/** Another module than those of the cases, to be stored beside them. */
+struct pj_trial_load pj_profile_other_load(void);
+
+#endif
