@@ -20,6 +20,8 @@
 #define TOOLKIT_ARCHS 75, 80, 86, 87, 88, 89, 90, 100, 103, 110, 120, 121
 #endif
 
+enum { TOOLKIT_BUILD = 88 };
+
 static struct toolkit_stage the_stage;
 
 static void set_archs(struct toolkit_stage *stage, const int *archs, size_t count)
@@ -44,15 +46,29 @@ static void read_archs(struct toolkit_stage *stage, struct fake_words *words)
     set_archs(stage, archs, count);
 }
 
+static enum toolkit_spoiled read_spoiled(struct fake_words *words, const char *word)
+{
+    static const char *const names[] = {[TOOLKIT_SPOILED_ARCH] = "other-arch",
+                                        [TOOLKIT_SPOILED_LINKABLE] = "other-kind",
+                                        [TOOLKIT_SPOILED_KERNELS] = "no-kernels",
+                                        [TOOLKIT_SPOILED_CUT] = "cut",
+                                        [TOOLKIT_SPOILED_RANDOM] = "random"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strcmp(names[i], word) == 0)
+            return (enum toolkit_spoiled)i;
+    }
+    fake_words_die(words, "`as=%s` is no way to spoil a cubin", word);
+}
+
 static bool read_rule(struct toolkit_stage *stage, const char *directive, struct fake_words *words)
 {
-    static const char *const directives[] = {"crash", "hang", "slow"};
+    static const char *const directives[] = {"crash", "hang", "slow", "spoil"};
     struct toolkit_rule rule = {.line = words->line, .times = -1, .ms = -1};
     struct fake_arch arch;
     size_t act = 0;
-    while (act < 3 && strcmp(directives[act], directive) != 0)
+    while (act < 4 && strcmp(directives[act], directive) != 0)
         act++;
-    if (act == 3)
+    if (act == 4)
         return false;
     rule.act = (enum toolkit_act)act;
     for (const char *word; (word = fake_words_next(words)) != NULL;) {
@@ -64,6 +80,8 @@ static bool read_rule(struct toolkit_stage *stage, const char *directive, struct
             rule.times = (long)fake_words_parse_number(words, word + 6);
         else if (rule.act == TOOLKIT_SLOW && strncmp(word, "ms=", 3) == 0)
             rule.ms = fake_words_parse_number(words, word + 3);
+        else if (rule.act == TOOLKIT_SPOIL && strncmp(word, "as=", 3) == 0)
+            rule.spoiled = read_spoiled(words, word + 3);
         else
             fake_words_die(words, "`%s` is not understood behind `%s`", word, directive);
     }
@@ -86,6 +104,13 @@ static void read_line(void *into, struct fake_words *words)
     if (strcmp(directive, "version") == 0) {
         stage->major = (int)fake_words_number(words);
         stage->minor = (int)fake_words_number(words);
+    } else if (strcmp(directive, "build") == 0) {
+        stage->build = (unsigned)fake_words_number(words);
+    } else if (strcmp(directive, "stamp") == 0) {
+        free(stage->stamp);
+        stage->stamp = fake_words_rest(words);
+    } else if (strcmp(directive, "other_code") == 0) {
+        stage->other_code = fake_words_yes(words);
     } else if (strcmp(directive, "archs") == 0) {
         read_archs(stage, words);
     } else if (strcmp(directive, "unstable") == 0) {
@@ -106,7 +131,10 @@ static void read_line(void *into, struct fake_words *words)
 static void load(void)
 {
     static const int archs[] = {TOOLKIT_ARCHS};
-    the_stage = (struct toolkit_stage){.major = TOOLKIT_MAJOR, .minor = TOOLKIT_MINOR, .lto_version = 1};
+    static const char stamp[] = "Apr 29 202617:12:06";
+    the_stage = (struct toolkit_stage){
+        .major = TOOLKIT_MAJOR, .minor = TOOLKIT_MINOR, .build = TOOLKIT_BUILD, .lto_version = 1};
+    the_stage.stamp = fake_copy_text(stamp, sizeof stamp - 1);
     set_archs(&the_stage, archs, sizeof archs / sizeof archs[0]);
     char *path = fake_words_beside_library(&the_stage);
     int descriptor = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
@@ -122,6 +150,8 @@ static void load(void)
 __attribute__((destructor)) static void unload(void)
 {
     free(the_stage.archs);
+    free(the_stage.stamp);
+    the_stage.stamp = NULL;
     the_stage.archs = NULL;
     the_stage.arch_count = 0;
 }
@@ -183,14 +213,25 @@ void toolkit_stage_strike(const struct toolkit_stage *stage, const struct fake_p
 {
     for (size_t i = 0; i < stage->rule_count; i++) {
         const struct toolkit_rule *rule = &stage->rules[i];
-        if (!applies(stage, rule, ptx, arch))
+        if (rule->act == TOOLKIT_SPOIL || !applies(stage, rule, ptx, arch))
             continue;
         if (rule->act == TOOLKIT_CRASH)
             crash();
         while (rule->act == TOOLKIT_HANG)
             pause();
-        fake_pass(rule->ms, false);
+        if (rule->act == TOOLKIT_SLOW)
+            fake_pass(rule->ms, false);
     }
+}
+
+const struct toolkit_rule *toolkit_stage_spoils(const struct toolkit_stage *stage, const struct fake_ptx *ptx,
+                                                unsigned arch)
+{
+    for (size_t i = 0; i < stage->rule_count; i++) {
+        if (stage->rules[i].act == TOOLKIT_SPOIL && applies(stage, &stage->rules[i], ptx, arch))
+            return &stage->rules[i];
+    }
+    return NULL;
 }
 
 void toolkit_stage_log(const struct toolkit_stage *stage, const char *format, ...)

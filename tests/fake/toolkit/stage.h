@@ -6,7 +6,16 @@
 #include "../base.h"
 #include "../ptx.h"
 
-enum toolkit_act { TOOLKIT_CRASH, TOOLKIT_HANG, TOOLKIT_SLOW };
+enum toolkit_act { TOOLKIT_CRASH, TOOLKIT_HANG, TOOLKIT_SLOW, TOOLKIT_SPOIL };
+
+/* What is wrong with the cubin that ptxas says it made. */
+enum toolkit_spoiled {
+    TOOLKIT_SPOILED_ARCH,     /* for another architecture */
+    TOOLKIT_SPOILED_LINKABLE, /* to be linked where it should be loadable, and the other way round */
+    TOOLKIT_SPOILED_KERNELS,  /* without any kernel */
+    TOOLKIT_SPOILED_CUT,
+    TOOLKIT_SPOILED_RANDOM,
+};
 
 /* One `directive kernel=GLOB …` line. */
 struct toolkit_rule {
@@ -16,11 +25,15 @@ struct toolkit_rule {
     unsigned target; /* 0: whatever the architecture */
     long times;      /* -1: always */
     double ms;       /* slow */
+    enum toolkit_spoiled spoiled;
 };
 
 struct toolkit_stage {
     int major, minor;
-    int *archs; /* ascending */
+    unsigned build;  /* ptxas: 88 of 13.0.88 */
+    char *stamp;     /* ptxas: of the driver whose code it makes */
+    bool other_code; /* ptxas: its code is not the driver's */
+    int *archs;      /* ascending */
     size_t arch_count;
     bool unstable;
     bool no_trace;
@@ -41,6 +54,10 @@ bool toolkit_stage_has_arch(const struct toolkit_stage *stage, unsigned arch);
 
 /* Dies, hangs or takes its time where a rule says so for one of the kernels. */
 void toolkit_stage_strike(const struct toolkit_stage *stage, const struct fake_ptx *ptx, unsigned arch);
+
+/* The rule that spoils what is made of this text; NULL = none. */
+const struct toolkit_rule *toolkit_stage_spoils(const struct toolkit_stage *stage, const struct fake_ptx *ptx,
+                                                unsigned arch);
 
 /* One line for the scenario's `log` file. */
 void toolkit_stage_log(const struct toolkit_stage *stage, const char *format, ...)
