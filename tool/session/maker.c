@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "host/limits.h"
+#include "host/toolkit.h"
 #include "session/maker_order.h"
 
 enum { MAX_SEATS = 256, MAX_FAILED_STARTS = 3 };
@@ -262,6 +263,17 @@ static void replace_tainted(struct pj_maker *maker, struct seat *seat)
     seat->state = SEAT_EMPTY;
 }
 
+/* Which build a library is, where its file's name does not tell: what it makes says so. */
+static void note_build(struct pj_maker *maker, struct pj_making *making)
+{
+    static const enum pj_wire_output outputs[] = {PJ_OUTPUT_CUBIN, PJ_OUTPUT_PTX};
+    for (size_t i = 0; i < PJ_COUNT(outputs) && !maker->compiler.library.build; i++) {
+        const struct pj_buffer *made = pj_making_result(making, outputs[i]);
+        maker->compiler.library.build =
+            pj_toolkit_build_in(pj_buffer_text(made), made->size, maker->options.arena);
+    }
+}
+
 static int take_made(struct pj_maker *maker, struct seat *seat, const struct pj_wire_made *made,
                      struct pj_error **err)
 {
@@ -274,6 +286,7 @@ static int take_made(struct pj_maker *maker, struct seat *seat, const struct pj_
         r = pj_maker_note_files(made->files, made->file_count, maker->options.arena, &maker->compiler, err);
     if (r < 0)
         return r;
+    note_build(maker, making);
     making->call_ms = made->call_ms;
     making->peak_rss_bytes = made->peak_rss_bytes;
     making->result_name = pj_arena_strdup(maker->options.arena, made->result_name);

@@ -82,7 +82,8 @@ struct pj_maker;
  * PJ_ERROR_ENVIRONMENT with a line for each. */
 int pj_maker_open(const struct pj_maker_options *options, struct pj_maker **ret_maker, struct pj_error **err);
 
-/** What was opened. Its files are complete after the first order. */
+/** What was opened. Its files are complete, and its build is known as far as it can be, after the first
+ * order. */
 const struct pj_compiler *pj_maker_compiler(const struct pj_maker *maker);
 
 /** Works off all orders, as many at once as the machine is good for; what became of each is in it. Orders are

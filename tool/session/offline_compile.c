@@ -89,18 +89,21 @@ static int open_compiler(struct pj_offline *offline, struct pj_error **err)
     return r;
 }
 
-/* Reports and profiles call it by name and exact version. */
-static int check_compiler(struct pj_offline *offline, struct pj_error **err)
+/* Reports and profiles call it by name and exact version, which a library may tell by what it makes only. */
+static int check_compiler(struct pj_offline *offline, bool made, struct pj_error **err)
 {
     struct pj_session *session = offline->session;
     const struct pj_compiler *compiler = pj_maker_compiler(offline->maker);
     const char *tool = offline->library == PJ_LIBRARY_PTXAS ? "ptxas" : "nvjitlink";
-    int r = pj_offline_check_compiler(offline, compiler, tool, err);
+    const char *version = compiler->library.build ? compiler->library.build : compiler->library.version;
+    if (offline->checked)
+        return 0;
+    offline->checked = made || compiler->library.build;
+    int r = offline->checked ? pj_offline_check_compiler(offline, compiler, tool, err) : 0;
     if (r < 0)
         return r;
     offline->compiler = session->offline.compiler = pj_arena_printf(
-        &session->arena, "%s %s", offline->library == PJ_LIBRARY_PTXAS ? "ptxas" : "nvJitLink",
-        compiler->library.build ? compiler->library.build : compiler->library.version);
+        &session->arena, "%s %s", offline->library == PJ_LIBRARY_PTXAS ? "ptxas" : "nvJitLink", version);
     return offline->compiler ? 0 : pj_error_no_memory(err);
 }
 
@@ -149,7 +152,9 @@ static int take(void *context, struct pj_making *making, struct pj_error **err)
 {
     struct pj_offline *offline = context;
     struct pj_offline_unit *unit = &offline->units[offline->owners[making - offline->makings]];
-    int r = making->end == PJ_MAKING_MADE ? pj_offline_take_made(offline, unit, making, err)
+    int r = making->end == PJ_MAKING_MADE ? check_compiler(offline, true, err) : 0;
+    if (r == 0)
+        r = making->end == PJ_MAKING_MADE ? pj_offline_take_made(offline, unit, making, err)
                                           : take_failure(offline, unit, making, err);
     pj_making_free(making);
     double now = pj_clock_ms();
@@ -216,7 +221,7 @@ static int run_orders(struct pj_offline *offline, struct pj_error **err)
 {
     struct pj_session *session = offline->session;
     double begin = pj_clock_ms();
-    int r = check_compiler(offline, err);
+    int r = check_compiler(offline, false, err);
     if (r == 0)
         r = make_orders(offline, err);
     if (r == 0 && offline->making_count > 0)

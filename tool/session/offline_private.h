@@ -44,6 +44,7 @@ struct pj_offline {
     size_t making_count;
     enum pj_wire_library library;
     const char *compiler; /* "ptxas 13.0.88" */
+    bool checked;         /* it is one that the profiles were proven with */
     int folder_fd;        /* private folder that entries are put together in; -1 = none so far */
     struct pj_buffer image_bytes, file_bytes;
     double ready_since_ms; /* of the oldest entry that is not committed; 0 = none */
