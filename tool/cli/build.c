@@ -39,7 +39,7 @@ static int build(const struct pj_command *command, const struct pj_cli_options *
         .out_dir = options->out_dir,
         .check = options->check,
         .nvrtc = options->run.nvrtc,
-        .nvjitlink = options->nvjitlink,
+        .nvjitlink = options->run.nvjitlink,
         .worker_program = PJ_CLI_WORKER_PROGRAM,
         .targets = options->run.targets,
         .target_count = options->run.target_count,

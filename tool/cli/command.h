@@ -20,6 +20,7 @@ extern const struct pj_command pj_command_warm;
 extern const struct pj_command pj_command_verify;
 extern const struct pj_command pj_command_plan;
 extern const struct pj_command pj_command_build;
+extern const struct pj_command pj_command_profile;
 extern const struct pj_command pj_command_cache;
 extern const struct pj_command pj_command_doctor;
 extern const struct pj_command pj_command_worker;

@@ -14,9 +14,9 @@
 #include "cli/output.h"
 #include "version.h"
 
-const struct pj_command *const pj_commands[] = {
-    &pj_command_warm,   &pj_command_verify, &pj_command_plan,   &pj_command_build,
-    &pj_command_doctor, &pj_command_cache,  &pj_command_worker, NULL};
+const struct pj_command *const pj_commands[] = {&pj_command_warm,    &pj_command_verify, &pj_command_plan,
+                                                &pj_command_build,   &pj_command_doctor, &pj_command_cache,
+                                                &pj_command_profile, &pj_command_worker, NULL};
 
 static int show(const struct pj_buffer *text)
 {

@@ -18,8 +18,10 @@ enum command_bit {
     CACHE = 8,
     DOCTOR = 16,
     BUILD = 32,
+    PROFILE = 64,
     RUNS = WARM | VERIFY | PLAN,
-    ALL = RUNS | CACHE | DOCTOR | BUILD
+    REPORTS = RUNS | CACHE | DOCTOR | BUILD,
+    ALL = REPORTS | PROFILE
 };
 
 struct option_info {
@@ -62,7 +64,23 @@ static int apply_nvjitlink(struct pj_cli_options *options, const char *value, st
 {
     if (value[0] == '\0')
         return pj_error_set(err, PJ_ERROR_USAGE, "--nvjitlink: the path is empty");
-    options->nvjitlink = value;
+    options->run.nvjitlink = value;
+    return 0;
+}
+
+static int apply_ptxas(struct pj_cli_options *options, const char *value, struct pj_error **err)
+{
+    if (value[0] == '\0')
+        return pj_error_set(err, PJ_ERROR_USAGE, "--ptxas: the path is empty");
+    options->run.ptxas = value;
+    return 0;
+}
+
+static int apply_offline(struct pj_cli_options *options, const char *value, struct pj_error **err)
+{
+    if (value[0] == '\0')
+        return pj_error_set(err, PJ_ERROR_USAGE, "--offline: the profile's name is empty");
+    options->offline[options->run.offline_count++] = value;
     return 0;
 }
 
@@ -71,6 +89,14 @@ static int apply_out_dir(struct pj_cli_options *options, const char *value, stru
     if (value[0] == '\0')
         return pj_error_set(err, PJ_ERROR_USAGE, "--out-dir: the path is empty");
     options->out_dir = value;
+    return 0;
+}
+
+static int apply_out_file(struct pj_cli_options *options, const char *value, struct pj_error **err)
+{
+    if (value[0] == '\0')
+        return pj_error_set(err, PJ_ERROR_USAGE, "--output: the path is empty");
+    options->out_file = value;
     return 0;
 }
 
@@ -228,20 +254,29 @@ static const struct option_info option_table[] = {
     {"cache", 0, "DIR", RUNS | DOCTOR, "the compute cache (else the manifest's, else the driver's own rule)",
      apply_cache},
     {"cache", 0, "DIR", CACHE, "the compute cache (else the driver's own rule)", apply_cache},
-    {"driver", 0, "PATH", RUNS | DOCTOR, "another libcuda.so.1 (or PREJIT_DRIVER)", apply_driver},
+    {"output", 'o', "FILE", PROFILE, "write the profile here (else to standard output)", apply_out_file},
+    {"driver", 0, "PATH", RUNS | DOCTOR | PROFILE, "another libcuda.so.1 (or PREJIT_DRIVER)", apply_driver},
+    {"offline", 0, "PROFILE", WARM, "without driver and GPU, for the driver of this profile; repeatable",
+     apply_offline},
+    {"ptxas", 0, "PATH", WARM,
+     "with --offline: another ptxas, or a folder with one (else by CUDA_HOME or PATH)", apply_ptxas},
+    {"nvjitlink", 0, "PATH", WARM, "with --offline: compile with this libnvJitLink in place of ptxas",
+     apply_nvjitlink},
+    {"ptxas", 0, "PATH", PROFILE, "another ptxas, or a folder with one (else by CUDA_HOME or PATH)",
+     apply_ptxas},
     {"out-dir", 0, "DIR", BUILD, "the folder for cubins, PTX and index.json; made where it is missing",
      apply_out_dir},
     {"check", 0, NULL, BUILD, "compile everything, write nothing", apply_check},
     {"nvrtc", 0, "PATH", RUNS | BUILD,
      "another libnvrtc, or a folder with one (else by CUDA_HOME or the loader)", apply_nvrtc},
-    {"nvjitlink", 0, "PATH", BUILD,
+    {"nvjitlink", 0, "PATH", BUILD | PROFILE,
      "another libnvJitLink, or a folder with one (else by CUDA_HOME or the loader)", apply_nvjitlink},
     {"target", 't', "ARCH", RUNS,
      "native, sm_90, sm_80..sm_90, hopper, all: instead of the manifest's; repeatable", apply_target},
     {"target", 't', "ARCH", BUILD, "sm_90a, sm_80..sm_90, hopper, all: instead of the manifest's; repeatable",
      apply_target},
     {"module", 'm', "NAME", RUNS | BUILD, "only this module; repeatable", apply_module},
-    {"format", 0, "FORMAT", ALL, "table (default) or json", apply_format},
+    {"format", 0, "FORMAT", REPORTS, "table (default) or json", apply_format},
     {"jobs", 'j', "N", RUNS | BUILD, "compile workers (default: by cores, memory and modules)",
      apply_workers},
     {"timeout", 0, "SECONDS", RUNS | BUILD, "give up on one module after this long (default 3600)",
@@ -262,7 +297,7 @@ static const struct option_info option_table[] = {
     {"no-driver", 0, NULL, DOCTOR, "do not start the driver to hear what it says", apply_no_driver},
     {"no-receipt", 0, NULL, WARM, "neither read nor write the receipt", apply_no_receipt},
     {"no-receipt", 0, NULL, VERIFY | PLAN, "do not read the receipt", apply_no_receipt},
-    {"quiet", 'q', NULL, RUNS | BUILD | DOCTOR, "the last line only", apply_quiet},
+    {"quiet", 'q', NULL, RUNS | BUILD | DOCTOR | PROFILE, "the last line only", apply_quiet},
     {"verbose", 'v', NULL, RUNS, "every job, with entries and witnesses", apply_verbose},
     {"verbose", 'v', NULL, BUILD, "every kernel, input, argument and warning", apply_verbose},
     {"verbose", 'v', NULL, DOCTOR, "each finding with the reason behind it", apply_verbose},
@@ -271,12 +306,13 @@ static const struct option_info option_table[] = {
 
 static unsigned command_bit(const struct pj_command *command)
 {
-    return command == &pj_command_warm     ? WARM
-           : command == &pj_command_verify ? VERIFY
-           : command == &pj_command_plan   ? PLAN
-           : command == &pj_command_build  ? BUILD
-           : command == &pj_command_doctor ? DOCTOR
-                                           : CACHE;
+    return command == &pj_command_warm      ? WARM
+           : command == &pj_command_verify  ? VERIFY
+           : command == &pj_command_plan    ? PLAN
+           : command == &pj_command_build   ? BUILD
+           : command == &pj_command_doctor  ? DOCTOR
+           : command == &pj_command_profile ? PROFILE
+                                            : CACHE;
 }
 
 enum { FIRST_LONG = 256 };
@@ -386,7 +422,8 @@ int pj_cli_options_parse(const struct pj_command *command, int count, char **arg
     options.targets = calloc((size_t)count + 1, sizeof *options.targets);
     options.modules = calloc((size_t)count + 1, sizeof *options.modules);
     const char *driver = secure_getenv("PREJIT_DRIVER");
-    int r = !options.targets || !options.modules ? pj_error_no_memory(err) : 0;
+    options.offline = calloc((size_t)count + 1, sizeof *options.offline);
+    int r = !options.targets || !options.modules || !options.offline ? pj_error_no_memory(err) : 0;
     if (r == 0 && driver && *driver)
         r = apply_driver(&options, driver, err);
     options.run.repeat_driver = NULL; /* the environment is there again when the cure is typed */
@@ -398,6 +435,7 @@ int pj_cli_options_parse(const struct pj_command *command, int count, char **arg
     }
     options.run.targets = options.targets;
     options.run.modules = options.modules;
+    options.run.offline = options.offline;
     *ret_options = options;
     return 0;
 }
@@ -427,6 +465,7 @@ void pj_cli_options_free(struct pj_cli_options *options)
 {
     free(options->targets);
     free(options->modules);
+    free(options->offline);
     free(options->driver);
     *options = (struct pj_cli_options){0};
 }

@@ -18,7 +18,8 @@ struct pj_cli_options {
     const char **targets, **modules; /* what run.targets and run.modules point to */
     char *driver;                    /* absolute form of --driver or PREJIT_DRIVER */
     const char *out_dir;             /* of build; NULL = not given */
-    const char *nvjitlink;           /* the same */
+    const char *out_file;            /* of profile; NULL = standard output */
+    const char **offline;            /* what run.offline points to */
     bool check;                      /* the same */
     const char *env_file;            /* of doctor */
     long pid;                        /* the same; 0 = none */

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* prejit profile */
+#include <fcntl.h>
+#include <stdbool.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <prejit/prejit.h>
+
+#include "base/file.h"
+#include "base/memory.h"
+#include "cli/command.h"
+#include "cli/ending.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "cli/refuse.h"
+#include "cli/user.h"
+#include "report/model.h"
+
+/* The profile goes into the file and the cases to standard output; without a file the profile has standard
+ * output for itself, and the cases go to standard error. */
+static int put(const struct pj_cli_options *options, const char *profile, const char *text, int *status,
+               struct pj_error **err)
+{
+    const char *answer = text;
+    for (const char *line = text; options->quiet && *line; line = strchr(line, '\n') + 1)
+        answer = line;
+    if (!options->out_file) {
+        *status |= pj_cli_show(profile, strlen(profile));
+        (void)pj_cli_write(STDERR_FILENO, answer, strlen(answer));
+        return 0;
+    }
+    int r = pj_file_replace(AT_FDCWD, options->out_file, profile, strlen(profile), 0644, err);
+    if (r == 0)
+        *status |= pj_cli_show(answer, strlen(answer));
+    return r;
+}
+
+static int make(const struct pj_command *command, const struct pj_cli_options *options)
+{
+    PJ_CLEANUP_FREE char *profile = NULL;
+    PJ_CLEANUP_FREE char *text = NULL;
+    struct pj_error *error = NULL;
+    PJ_CLEANUP_CLOSE int signals_fd = pj_cli_signals_open(&error);
+    const struct pj_profile_options asked = {
+        .driver = options->driver,
+        .ptxas = options->run.ptxas,
+        .nvjitlink = options->run.nvjitlink,
+        .worker_program = PJ_CLI_WORKER_PROGRAM,
+        .interrupt_fd = signals_fd,
+    };
+    int status = PJ_EXIT_FAILED;
+    int r = signals_fd < 0 ? -1 : pj_profile_make(&asked, &profile, &text, &status, &error);
+    if (r == 0)
+        r = put(options, profile, text, &status, &error);
+    if (r == 0)
+        return status;
+    int signal_number = pj_error_code(error) == PJ_ERROR_INTERRUPTED ? pj_cli_signals_read(signals_fd) : 0;
+    status = pj_cli_refuse(command, false, error);
+    return signal_number ? pj_cli_die_by_signal(signal_number) : status;
+}
+
+static int run(const struct pj_command *command, int count, char **arguments)
+{
+    struct pj_cli_options options;
+    struct pj_error *error = NULL;
+    if (pj_cli_options_parse(command, count, arguments, &options, &error) < 0)
+        return pj_cli_refuse(command, false, error);
+    int status = options.help ? pj_cli_show_help(command) : make(command, &options);
+    pj_cli_options_free(&options);
+    return status;
+}
+
+const struct pj_command pj_command_profile = {
+    .name = "profile",
+    .arguments = "[options]",
+    .summary = "learn from the driver at hand what warm --offline needs for it",
+    .description =
+        "Has the driver compile small kernels in every way that leads to an entry, and compares its\n"
+        "entries with those predicted, byte for byte; then assembles entries itself from what ptxas\n"
+        "made, loads them with JIT disabled, runs them and checks what they computed. What was proven\n"
+        "is written down as a profile for: prejit warm --offline FILE. Needs a GPU, a driver and ptxas;\n"
+        "touches no cache but one of its own.\n"
+        "Exit status: 0; 1 something could not be proven: the profile says what; 2 usage; 3 there is no\n"
+        "driver, GPU or ptxas, or the driver writes an unknown format.",
+    .run = run,
+};
