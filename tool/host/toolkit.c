@@ -304,17 +304,21 @@ static int add_given_ptxas(struct search *search, const char *given)
                         path);
 }
 
-/* What is not absolute would mean another folder wherever a program is started from. */
+/* One folder of PATH. What is not absolute would mean another one wherever a program is started from. */
+static int add_ptxas_of_part(struct search *search, const char *part, size_t length)
+{
+    if (part[0] != '/')
+        return 0;
+    PJ_CLEANUP_FREE char *folder = strndup(part, length);
+    return folder ? add_ptxas_in(search, folder) : pj_error_no_memory(search->err);
+}
+
 static int add_ptxas_of_path(struct search *search, const char *path_variable)
 {
     int r = 0;
-    for (const char *at = path_variable; at && *at && r == 0;) {
+    for (const char *at = path_variable ? path_variable : ""; *at && r == 0;) {
         size_t length = strcspn(at, ":");
-        PJ_CLEANUP_FREE char *folder = strndup(at, length);
-        if (!folder)
-            return pj_error_no_memory(search->err);
-        if (folder[0] == '/')
-            r = add_ptxas_in(search, folder);
+        r = add_ptxas_of_part(search, at, length);
         at += length + (at[length] == ':');
     }
     return r;
