@@ -251,7 +251,11 @@ static int take_unstable(struct batch *batch, const struct work *work, const cha
                          const char *when, struct pj_error **err)
 {
     struct pj_arena *arena = &batch->session->arena;
+    struct pj_job *job = &batch->session->plan->jobs[work->item->job];
     const char *difference = pj_prepare_first_difference(before, after, arena);
+    job->files = work->files; /* any of them may be mended */
+    job->file_count = work->file_count;
+    job->files_unknown = work->doubt || work->second.end != PJ_MAKING_MADE;
     if (!difference)
         return pj_error_no_memory(err);
     return set_fate(
