@@ -220,9 +220,10 @@ int pj_profile_compile(struct pj_profile_work *work, struct pj_error **err)
     int r = compile_with(work, PJ_LIBRARY_PTXAS, err);
     if (r < 0)
         return r;
-    /* nvJitLink is no must: a profile without it is good for ptxas. */
+    /* nvJitLink is no must unless it was named: a profile without it is good for ptxas. */
     r = compile_with(work, PJ_LIBRARY_NVJITLINK, &problem);
-    if (r < 0 && r != PJ_ERROR_ENVIRONMENT)
-        *err = PJ_STEAL(problem);
-    return r == PJ_ERROR_ENVIRONMENT ? 0 : r;
+    if (r == 0 || (r == PJ_ERROR_ENVIRONMENT && !work->options->nvjitlink))
+        return 0;
+    *err = PJ_STEAL(problem);
+    return r;
 }
