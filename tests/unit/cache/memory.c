@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "cache/assemble.h"
 #include "fixture.h"
 
 void *__real_malloc(size_t size);
@@ -186,8 +187,25 @@ static void test_every_allocation(void **state)
     assert_true(count > 40);
 }
 
+static void test_assembling(void **state)
+{
+    (void)state;
+    PJ_CLEANUP_BUFFER struct pj_buffer file = {.data = NULL};
+    struct pj_error *err = NULL;
+    uint64_t hash = 7;
+    allowed = 0;
+    assert_int_equal(pj_entry_assemble(STAMP, 90, "ptx", 3, "", "cubin", 5, &file, &hash, &err),
+                     PJ_ERROR_NO_MEMORY);
+    allowed = -1;
+    assert_int_equal(pj_error_code(err), PJ_ERROR_NO_MEMORY);
+    pj_error_free(err);
+    assert_int_equal(hash, 7);
+    assert_int_equal(file.size, 0);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_allocation)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_allocation),
+                                       cmocka_unit_test(test_assembling)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
