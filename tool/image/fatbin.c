@@ -1,39 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Walks fatbins. A container's header is u32 magic, u16 version, u16 header size, u64 bytes that follow; an
- * entry's is described by the offsets below, and is followed by its payload. */
+/* Walks fatbins. */
 #include "image/fatbin.h"
 
 #include <string.h>
 
-enum {
-    CONTAINER_HEADER = 16,
-    CONTAINER_VERSION = 1,
-    CONTAINER_SIZE_AT = 8,
-    ENTRY_HEADER = 64, /* the smallest; name and options follow inside the header */
-    KIND_AT = 0,
-    HEADER_SIZE_AT = 4,
-    PADDED_SIZE_AT = 8,
-    PACKED_SIZE_AT = 16,
-    OPTIONS_AT = 20, /* where in the header the options' own offset and size lie; 0: nowhere */
-    MINOR_AT = 24,
-    MAJOR_AT = 26,
-    ARCH_AT = 28,
-    NAME_AT = 32,
-    NAME_SIZE_AT = 36,
-    FLAGS_AT = 40,
-    PLAIN_SIZE_AT = 56,
-    ALIGNMENT = 8,
-};
-
-enum {
-    FLAG_LZ4 = 0x2000,
-    FLAG_ZSTD = 0x8000,
-    FLAG_SCRAMBLED = 0x10000,
-    FLAG_LETTER_A = 0x100000,
-    FLAG_LETTER_F = 0x200000,
-};
-
-static const unsigned char magic[] = {0x50, 0xed, 0x55, 0xba};
+#include "image/fatbin_layout.h"
 
 static uint64_t number_at(const unsigned char *bytes, size_t size)
 {
@@ -60,7 +31,8 @@ static uint64_t u64_at(const unsigned char *bytes)
 
 static bool is_container(const unsigned char *bytes, size_t size)
 {
-    return size >= sizeof magic && memcmp(bytes, magic, sizeof magic) == 0;
+    return size >= sizeof PJ_FATBIN_MAGIC - 1 &&
+           memcmp(bytes, PJ_FATBIN_MAGIC, sizeof PJ_FATBIN_MAGIC - 1) == 0;
 }
 
 /* Enters the container at `fatbin->at`, which has the magic number. */

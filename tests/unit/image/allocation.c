@@ -3,6 +3,8 @@
 #include "data.h"
 
 #include "image/contents.h"
+#include "image/fatbin_key.h"
+#include "image/fatbin_write.h"
 #include "image/usage.h"
 
 #include "failing_memory.h"
@@ -61,11 +63,54 @@ static void test_usage(void **state)
     assert_true(failures >= 4);
 }
 
+/* Writes a fatbin of one piece of PTX and reads it back. */
+static int write_and_read(enum pj_packing packing, struct pj_error **err)
+{
+    static const char text[] = ".version 6.4\n.target sm_75\n.address_size 64\n";
+    const struct pj_fatbin_ptx ptx = {
+        .text = text, .size = sizeof text - 1, .arch = 75, .version = {6, 4}, .packing = packing};
+    PJ_CLEANUP_BUFFER struct pj_buffer bytes = {0};
+    PJ_CLEANUP_BUFFER struct pj_buffer image = {0};
+    struct pj_fatbin fatbin;
+    struct pj_fatbin_entry entry;
+    int r = pj_fatbin_write(&ptx, &bytes, err);
+    assert_int_equal(bytes.size > 0, r == 0);
+    if (r == 0)
+        r = pj_fatbin_start(bytes.data, bytes.size, &fatbin, err);
+    if (r == 0)
+        r = pj_fatbin_next(&fatbin, &entry, err);
+    if (r == 1)
+        r = pj_fatbin_key_image(&fatbin, &entry, &image, err);
+    assert_int_equal(image.size >= sizeof text, r == 0);
+    return r;
+}
+
+static void test_fatbin(void **state)
+{
+    (void)state;
+    static const enum pj_packing packings[] = {PJ_PACKING_NONE, PJ_PACKING_LZ4, PJ_PACKING_ZSTD};
+    for (size_t i = 0; i < PJ_COUNT(packings); i++) {
+        bool failed = true;
+        size_t failures = 0;
+        for (size_t n = 1; failed; n++, failures += failed) {
+            PJ_CLEANUP_ERROR struct pj_error *err = NULL;
+            failing_memory_start(n);
+            int r = write_and_read(packings[i], &err);
+            failed = failing_memory_stop();
+            assert_int_equal(r, failed ? PJ_ERROR_NO_MEMORY : 0);
+            if (failed)
+                assert_string_equal(pj_error_message(err), "out of memory");
+        }
+        assert_true(failures >= 3);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_contents),
         cmocka_unit_test(test_usage),
+        cmocka_unit_test(test_fatbin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
