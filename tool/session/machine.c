@@ -61,6 +61,14 @@ int pj_machine_from_receipt(struct pj_session *session, struct pj_error **err)
     return 0;
 }
 
+void pj_machine_forget(struct pj_session *session)
+{
+    session->stamp = NULL;
+    session->format = PJ_FORMAT_UNSEEN;
+    session->machine = (struct pj_machine){0};
+    session->same_driver = session->same_gpus = false;
+}
+
 int pj_machine_from_worker(struct pj_session *session, const struct pj_wire_started *started,
                            struct pj_error **err)
 {

@@ -22,6 +22,9 @@ int pj_machine_files(struct pj_session *session, const struct pj_wire_file *file
 int pj_machine_start_error(const struct pj_session *session, const struct pj_wire_started *started,
                            struct pj_error **err);
 
+/** For a run that is about other machines' drivers: what a receipt told of this one counts no more. */
+void pj_machine_forget(struct pj_session *session);
+
 /** "580.159.04" of ".../libcuda.so.580.159.04"; NULL where the name has no such end. */
 const char *pj_machine_driver_version(struct pj_arena *arena, const char *path);
 

@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "session/as_user.h"
 #include "session/closing.h"
+#include "session/machine.h"
 #include "session/offline_private.h"
 #include "session/opening.h"
 #include "session/result.h"
@@ -17,15 +18,6 @@ static void free_offline(struct pj_offline *offline)
     pj_close(offline->folder_fd);
     pj_buffer_free(&offline->image_bytes);
     pj_buffer_free(&offline->file_bytes);
-}
-
-/* What is known of a driver on this machine says nothing of those that the entries are for. */
-static void forget_machine(struct pj_session *session)
-{
-    session->stamp = NULL;
-    session->format = PJ_FORMAT_UNSEEN;
-    session->machine = (struct pj_machine){0};
-    session->same_driver = session->same_gpus = false;
 }
 
 static int open_cache(struct pj_offline *offline, struct pj_error **err)
@@ -39,7 +31,7 @@ static int open_cache(struct pj_offline *offline, struct pj_error **err)
         r = pj_opening_take_store(session, &waited, err);
     if (r == 0 && waited)
         r = pj_session_reload_receipt(session, err);
-    forget_machine(session);
+    pj_machine_forget(session); /* it says nothing of those that the entries are for */
     if (r == 0)
         r = pj_opening_prepare(session, err);
     if (r == 0 && session->format == PJ_FORMAT_OTHER)

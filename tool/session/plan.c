@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Shows the jobs without opening a driver. */
 #include "base/file.h"
+#include "cache/format.h"
+#include "profile/profile.h"
+#include "session/machine.h"
 #include "session/outcome.h"
 #include "session/result.h"
 #include "session/reuse.h"
@@ -31,10 +34,46 @@ static int find_entries(struct pj_session *session, struct pj_error **err)
     return r;
 }
 
+/* The driver of a profile in place of the one that a receipt tells of: its stamp, and what it takes. */
+static int take_profile(struct pj_session *session, struct pj_error **err)
+{
+    const struct pj_options *options = session->options;
+    struct pj_profile profile = {0};
+    if (options->offline_count == 0)
+        return 0;
+    if (options->offline_count > 1)
+        return pj_error_set(
+            err, PJ_ERROR_USAGE,
+            "--offline %s: plan names the entries of one driver, and --offline %s named another "
+            "one already",
+            options->offline[1], options->offline[0]);
+    int r = pj_profile_load(options->offline[0], &session->arena, &profile, err);
+    if (r < 0)
+        return pj_error_wrap(err, r, "--offline %s", options->offline[0]);
+    if (profile.cache_format != PJ_CACHE_FORMAT)
+        return pj_error_set(
+            err, PJ_ERROR_ENVIRONMENT,
+            "%s: driver %s writes cache format %u, and this prejit names entries of format %d "
+            "alone",
+            profile.name, profile.driver_version, profile.cache_format, PJ_CACHE_FORMAT);
+    struct pj_report_profile *told = pj_arena_calloc(&session->arena, 1, sizeof *told);
+    if (!told)
+        return pj_error_no_memory(err);
+    *told = (struct pj_report_profile){.driver_version = profile.driver_version, .stamp = profile.stamp};
+    session->offline = (struct pj_report_offline){.profiles = told, .profile_count = 1};
+    pj_machine_forget(session);
+    session->stamp = profile.stamp;
+    session->format = PJ_FORMAT_KNOWN;
+    session->machine.cuda_version = profile.cuda_version;
+    return 0;
+}
+
 int pj_plan(const struct pj_options *options, struct pj_result **ret_result, struct pj_error **err)
 {
     PJ_CLEANUP_SESSION struct pj_session *session = NULL;
     int r = pj_session_open(options, "plan", &session, err);
+    if (r == 0)
+        r = take_profile(session, err);
     if (r == 0)
         r = pj_plan_read(session->manifest, &session->selection, &session->plan, err);
     if (r == 0)
@@ -42,7 +81,8 @@ int pj_plan(const struct pj_options *options, struct pj_result **ret_result, str
     if (r == 0 && session->format != PJ_FORMAT_KNOWN)
         r = pj_session_note(
             session, err,
-            "entry names are not known: they need the driver's build stamp, which `prejit warm` learns");
+            "entry names are not known: they need the driver's build stamp, which `prejit warm` learns and "
+            "profiles hold (--offline)");
     else if (r == 0)
         r = pj_plan_name(session->plan, session->stamp, err);
     if (r == 0 && session->format == PJ_FORMAT_KNOWN)
