@@ -260,6 +260,8 @@ static const struct option_info option_table[] = {
      "without driver and GPU, for the driver of this profile, a file or a version;\n                         "
      "    repeatable",
      apply_offline},
+    {"offline", 0, "PROFILE", PLAN,
+     "show what the driver of this profile, a file or a version, will look for", apply_offline},
     {"ptxas", 0, "PATH", WARM,
      "with --offline: another ptxas, or a folder with one (else by CUDA_HOME or PATH)", apply_ptxas},
     {"nvjitlink", 0, "PATH", WARM, "with --offline: compile with this libnvJitLink in place of ptxas",
@@ -267,8 +269,6 @@ static const struct option_info option_table[] = {
     {"ptxas", 0, "PATH", PROFILE, "another ptxas, or a folder with one (else by CUDA_HOME or PATH)",
      apply_ptxas},
     {"out-dir", 0, "DIR", BUILD, "the folder for cubins, PTX and index.json; made where it is missing",
-    {"offline", 0, "PROFILE", PLAN,
-     "show what the driver of this profile, a file or a version, will look for", apply_offline},
      apply_out_dir},
     {"check", 0, NULL, BUILD, "compile everything, write nothing", apply_check},
     {"nvrtc", 0, "PATH", RUNS | BUILD,
