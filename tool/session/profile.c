@@ -141,6 +141,18 @@ static const struct pj_column columns[] = {
     {"ASSEMBLED, RUN", NULL, PJ_COLUMN_FLAG, false, get_ran},
 };
 
+/* "; other code: sm_75, sm_80" */
+static void put_other_code(const struct pj_profile_work *work, size_t compiler, struct pj_buffer *text)
+{
+    const char *separator = "; other code: ";
+    for (size_t i = 0; i < work->count; i++) {
+        if (!work->trials[i].other_code[compiler])
+            continue;
+        pj_buffer_printf(text, "%s%s", separator, work->trials[i].of->title);
+        separator = ", ";
+    }
+}
+
 static void put_answer(const struct pj_profile_work *work, struct pj_buffer *text)
 {
     const struct pj_profile *profile = &work->profile;
@@ -153,8 +165,10 @@ static void put_answer(const struct pj_profile_work *work, struct pj_buffer *tex
             "a module that nobody stored loaded with JIT disabled: nothing is proven with this driver\n");
     for (size_t i = 0; i < profile->compiler_count; i++) {
         const struct pj_profile_compiler *compiler = &profile->compilers[i];
-        pj_buffer_printf(text, "%s %s: the driver's code in %u of %u cases\n", compiler->tool,
+        pj_buffer_printf(text, "%s %s: the driver's code in %u of %u cases", compiler->tool,
                          compiler->version, compiler->same, compiler->cases);
+        put_other_code(work, i, text);
+        pj_buffer_putc(text, '\n');
     }
     pj_buffer_printf(text, "%sdriver %s: %zu of %d kinds proven",
                      proven == PJ_PROFILE_KIND_COUNT ? "" : "exit 1: ", profile->driver_version, proven,

@@ -5,7 +5,7 @@
 
 #include "session/profile_cases.h"
 
-enum { PJ_PROFILE_TEXTS_MAX = 2 };
+enum { PJ_PROFILE_TEXTS_MAX = 2, PJ_PROFILE_COMPILERS_MAX = 2 };
 
 /** One case and what is known of it. */
 struct pj_profile_trial {
@@ -17,7 +17,8 @@ struct pj_profile_trial {
     bool predicted; /* name, key and checksum of every entry are as predicted */
     bool ran; /* entries that prejit assembled from ptxas' cubins loaded with JIT disabled, and computed right
                */
-    const char *problem; /* why not, one line; NULL = all is well */
+    bool other_code[PJ_PROFILE_COMPILERS_MAX]; /* that compiler made it, and other code than the driver */
+    const char *problem;                       /* why not, one line; NULL = all is well */
 };
 
 struct pj_profile_work {

@@ -136,8 +136,10 @@ static int take_cubin(struct batch *batch, size_t order, struct pj_profile_compi
                    ? pj_profile_problem(batch->work, trial, err, "ptxas refused it: %.*s",
                                         (int)strcspn(log, "\n"), log)
                    : 0;
-    compiler->same += pj_code_compare(pj_buffer_text(payload), payload->size, pj_buffer_text(cubin),
-                                      cubin->size, &difference) == 1;
+    bool same = pj_code_compare(pj_buffer_text(payload), payload->size, pj_buffer_text(cubin), cubin->size,
+                                &difference) == 1;
+    compiler->same += same;
+    trial->other_code[compiler - batch->work->profile.compilers] |= !same;
     if (batch->library == PJ_LIBRARY_PTXAS) {
         trial->cubins[batch->texts[order]] = *cubin;
         *cubin = (struct pj_buffer){0};
@@ -214,7 +216,8 @@ static int compile_with(struct pj_profile_work *work, enum pj_wire_library libra
 int pj_profile_compile(struct pj_profile_work *work, struct pj_error **err)
 {
     PJ_CLEANUP_ERROR struct pj_error *problem = NULL;
-    work->profile.compilers = pj_arena_calloc(&work->trial.arena, 2, sizeof *work->profile.compilers);
+    work->profile.compilers =
+        pj_arena_calloc(&work->trial.arena, PJ_PROFILE_COMPILERS_MAX, sizeof *work->profile.compilers);
     if (!work->profile.compilers)
         return pj_error_no_memory(err);
     int r = compile_with(work, PJ_LIBRARY_PTXAS, err);
