@@ -94,7 +94,7 @@ int pj_prepared_load(struct pj_session *session, const char *request, struct pj_
     PJ_CLEANUP_ERROR struct pj_error *problem = NULL;
     bool there = false, same = false;
     *ret_ptx = NULL;
-    if (open_folder(session, &fd) < 0)
+    if (session->options->no_receipt || open_folder(session, &fd) < 0)
         return 0;
     make_name(request, "json", name);
     int r = read_trusted(fd, name, PJ_PREPARED_MAX_BYTES, &text, &there, err);
@@ -159,6 +159,8 @@ int pj_prepared_save(struct pj_session *session, const struct pj_prepared *prepa
     PJ_CLEANUP_CLOSE int own = -1;
     PJ_CLEANUP_CLOSE int fd = -1;
     PJ_CLEANUP_BUFFER struct pj_buffer text = {0};
+    if (session->options->no_receipt)
+        return 0;
     int r = pj_prepared_write(prepared, &text, err);
     if (r == 0)
         r = pj_directory_open(pj_store_directory(session->store), ".prejit", false, &own, err);

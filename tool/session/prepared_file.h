@@ -13,7 +13,8 @@
 int pj_prepared_load(struct pj_session *session, const char *request, struct pj_prepared *ret_prepared,
                      const char **ret_ptx, struct pj_error **err);
 
-/** Keeps PTX with its record; needs the session's store. Older files beyond a limit go. */
+/** Keeps PTX with its record; needs the session's store. Older files beyond a limit go. With no_receipt
+ * nothing is kept, and nothing kept is believed: such a record is a receipt, too. */
 int pj_prepared_save(struct pj_session *session, const struct pj_prepared *prepared, const char *ptx,
                      struct pj_error **err);
 
