@@ -37,6 +37,17 @@ static const struct golden cases[] = {
     {"opt_fast", "axpb.ptx", {.call = CALL_EX, .options = {{16, 1}}, .option_count = 1}},
     {"opt_split", "axpb.ptx", {.call = CALL_EX, .options = {{34, 2}}, .option_count = 1}},
     {"opt_gmax", "axpb.ptx", {.call = CALL_EX, .options = {{11, 1}, {0, 32}}, .option_count = 2}},
+    {"fat_none", "axpb.none.fatbin", {.call = CALL_LOAD}},
+    {"fat_speed", "axpb.speed.fatbin", {.call = CALL_LOAD}},
+    {"fat_size", "axpb.size.fatbin", {.call = CALL_LOAD}},
+    {"fat_balance", "axpb.balance.fatbin", {.call = CALL_LOAD}},
+    {"fat_two_ptx", "axpb.two_ptx.fatbin", {.call = CALL_LOAD}},
+    {"fat_ptx_and_sm86", "axpb.ptx_and_sm86.fatbin", {.call = CALL_LOAD}},
+    {"fat_none_86", "axpb.none.fatbin", {.call = CALL_LIBRARY, .no_context = true, TARGET(86)}},
+    {"fat_speed_86", "axpb.speed.fatbin", {.call = CALL_LIBRARY, .no_context = true, TARGET(86)}},
+    {"fat_size_86", "axpb.size.fatbin", {.call = CALL_LIBRARY, .no_context = true, TARGET(86)}},
+    {"fat_balance_86", "axpb.balance.fatbin", {.call = CALL_LIBRARY, .no_context = true, TARGET(86)}},
+    {"fat_two_ptx_86", "axpb.two_ptx.fatbin", {.call = CALL_LIBRARY, .no_context = true, TARGET(86)}},
 };
 
 struct golden_link {
@@ -52,7 +63,7 @@ static const struct golden_link links[] = {
 };
 
 /* Rows of made.tsv that the emulation has no part in. */
-static const char *const other_rows[] = {"fat_", "nvjitlink", "evict_"};
+static const char *const other_rows[] = {"fat_ptx_and_sm86_86", "nvjitlink", "evict_"};
 
 static char *data_path(const char *folder, const char *name)
 {
@@ -156,7 +167,7 @@ static void run_case(const struct golden *golden)
     }
 }
 
-/* One test for all twenty: a list of single tests would say nothing more. */
+/* One test for all: a list of single tests would say nothing more. */
 static void golden_entries(void)
 {
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

@@ -54,6 +54,9 @@ bool fake_fatbin_next(const unsigned char *container, size_t bytes, size_t *at,
         (struct fake_fatbin_entry){.kind = get16(entry),
                                    .arch = fake_get32(entry + 28),
                                    .is_packed = (fake_get64(entry + 40) & (FLAG_LZ4 | FLAG_ZSTD)) != 0,
+                                   .is_zstd = (fake_get64(entry + 40) & FLAG_ZSTD) != 0,
+                                   .packed_bytes = fake_get32(entry + 16),
+                                   .plain_bytes = (size_t)fake_get64(entry + 56),
                                    .payload = entry + header_bytes,
                                    .payload_bytes = (size_t)payload_bytes};
     read_options(entry, header_bytes, ret_entry);

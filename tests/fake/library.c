@@ -40,6 +40,8 @@ static struct fake_library *create(const void *code, const struct fake_options *
     library->mark = LIBRARY_MARK;
     if (fake_image_kind(code) == FAKE_IMAGE_CUBIN)
         fake_buffer_add(&library->image, code, fake_cubin_extent(code));
+    else if (fake_image_kind(code) == FAKE_IMAGE_FATBIN)
+        fake_buffer_add(&library->image, code, fake_fatbin_extent(code));
     else
         fake_buffer_add_text(&library->image, code);
     for (unsigned i = 0; i < CU_JIT_NUM_OPTIONS; i++) {

@@ -2,6 +2,7 @@
 /* One load of an image: recognised, looked up, compiled, stored, loaded into the device. */
 #include "load.h"
 
+#include "fatbin.h"
 #include "key.h"
 #include "obtain.h"
 
@@ -22,7 +23,9 @@ enum fake_image fake_image_kind(const void *image)
     return first < 0x80 && (isprint(first) || isspace(first)) ? FAKE_IMAGE_PTX : FAKE_IMAGE_NONE;
 }
 
-static CUresult load_ptx(struct fake_request *request, struct fake_module **ret_module)
+/* `bytes` of the text go into the key, the NULs behind it too, but for one. */
+static CUresult load_ptx(struct fake_request *request, const char *text, size_t bytes,
+                         struct fake_module **ret_module)
 {
     const struct fake_device *device =
         request->context ? &request->context->device : &request->driver->contexts[0].device;
@@ -31,8 +34,9 @@ static CUresult load_ptx(struct fake_request *request, struct fake_module **ret_
     struct fake_buffer option_text, key, payload;
     compilation->arch = request->options->target.number ? request->options->target.number : device_arch;
     fake_options_text(request->options, &option_text);
-    fake_key_make(fake_scenario(), compilation->arch, compilation->text, compilation->bytes,
-                  fake_buffer_text(&option_text), &key);
+    compilation->text = text;
+    compilation->bytes = strlen(text);
+    fake_key_make(fake_scenario(), compilation->arch, text, bytes, fake_buffer_text(&option_text), &key);
     compilation->key = &key;
     CUresult result = fake_obtain(request, &payload);
     if (result == CUDA_SUCCESS) {
@@ -51,6 +55,49 @@ static CUresult load_ptx(struct fake_request *request, struct fake_module **ret_
     return result;
 }
 
+static CUresult load_cubin(struct fake_request *request, const void *cubin, size_t bytes,
+                           struct fake_module **ret_module)
+{
+    if (!request->context)
+        return CUDA_SUCCESS;
+    return fake_module_create(cubin, bytes, request->context->device.plan->arch.number,
+                              CUDA_ERROR_NO_BINARY_FOR_GPU, ret_module);
+}
+
+size_t fake_fatbin_extent(const void *image)
+{
+    return fake_fatbin_container(image, SIZE_MAX);
+}
+
+/* The cubin that fits, else the highest PTX: its key has the bytes that the entry holds [3]. */
+static CUresult load_fatbin(struct fake_request *request, const void *image, struct fake_module **ret_module)
+{
+    const struct fake_device *device =
+        request->context ? &request->context->device : &request->driver->contexts[0].device;
+    unsigned target = request->options->target.number;
+    struct fake_fatbin_entry entry;
+    struct fake_buffer code;
+    bool has_ltoir;
+    size_t bytes = fake_fatbin_extent(image);
+    if (!bytes) {
+        fake_buffer_add_text(&request->options->error_log,
+                             "emulated driver: the wrapper of a fat binary is not emulated\n");
+        return CUDA_ERROR_NOT_SUPPORTED;
+    }
+    if (!fake_fatbin_choose(image, bytes, target ? target : device->plan->arch.number, &entry, &has_ltoir))
+        return CUDA_ERROR_NO_BINARY_FOR_GPU;
+    if (!fake_fatbin_code(&entry, &code))
+        return CUDA_ERROR_INVALID_IMAGE;
+    CUresult result;
+    if (entry.kind == FAKE_FATBIN_CUBIN) {
+        result = load_cubin(request, code.data, code.length, ret_module);
+    } else {
+        result = load_ptx(request, fake_buffer_text(&code), code.length, ret_module);
+    }
+    fake_buffer_free(&code);
+    return result;
+}
+
 CUresult fake_load(struct fake_driver *driver, const char *call, const void *image,
                    struct fake_context *context, struct fake_options *options, double *ret_wall_time_ms,
                    struct fake_module **ret_module)
@@ -61,19 +108,13 @@ CUresult fake_load(struct fake_driver *driver, const char *call, const void *ima
     fake_driver_lock();
     switch (fake_image_kind(image)) {
     case FAKE_IMAGE_PTX:
-        request.compilation.text = image;
-        request.compilation.bytes = strlen(image);
-        result = load_ptx(&request, &module);
+        result = load_ptx(&request, image, strlen(image), &module);
         break;
     case FAKE_IMAGE_CUBIN:
-        result = CUDA_SUCCESS;
-        if (context)
-            result = fake_module_create(image, fake_cubin_extent(image), context->device.plan->arch.number,
-                                        CUDA_ERROR_NO_BINARY_FOR_GPU, &module);
+        result = load_cubin(&request, image, fake_cubin_extent(image), &module);
         break;
     case FAKE_IMAGE_FATBIN:
-        fake_buffer_add_text(&options->error_log, "emulated driver: fat binaries are not emulated\n");
-        result = CUDA_ERROR_NOT_SUPPORTED;
+        result = load_fatbin(&request, image, &module);
         break;
     case FAKE_IMAGE_NONE:
         break;
