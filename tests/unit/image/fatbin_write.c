@@ -9,6 +9,9 @@
 #include "image/fatbin_key.h"
 #include "image/fatbin_write.h"
 
+/* What the real driver made. */
+#define GOLDEN "../driver/golden/"
+
 /* As fatbinary leaves PTX: without indentation and comments, so that it takes this as it is. */
 static const char kernel[] = ".version 6.4\n"
                              ".target sm_75\n"
@@ -180,6 +183,39 @@ static void test_key_of_nvcc(void **state)
     check_file("link/lz4.fatbin", 0, 301);
 }
 
+/* What the driver itself put into the key of an entry that it made of a fatbin. */
+static void check_entry(const char *name, size_t skip, const char *entry_file)
+{
+    static const char before[] = "HOST64sm_90", behind[] = " \177ELF";
+    PJ_CLEANUP_BUFFER struct pj_buffer bytes = {0};
+    PJ_CLEANUP_BUFFER struct pj_buffer image = {0};
+    PJ_CLEANUP_BUFFER struct pj_buffer file = {0};
+    struct pj_fatbin fatbin;
+    struct pj_fatbin_entry entry;
+    data_read(name, &bytes);
+    data_read(entry_file, &file);
+    assert_int_equal(pj_fatbin_start(bytes.data, bytes.size, &fatbin, NULL), 0);
+    for (size_t i = 0; i <= skip; i++)
+        assert_int_equal(pj_fatbin_next(&fatbin, &entry, NULL), 1);
+    assert_int_equal(pj_fatbin_key_image(&fatbin, &entry, &image, NULL), 0);
+    pj_buffer_append(&image, behind, sizeof behind - 1);
+    const char *at = memmem(file.data, file.size, before, sizeof before - 1);
+    assert_non_null(at);
+    at += sizeof before - 1;
+    assert_true(image.size <= file.size - (size_t)(at - file.data));
+    assert_memory_equal(at, image.data, image.size);
+}
+
+static void test_key_of_driver(void **state)
+{
+    (void)state;
+    check_entry(GOLDEN "inputs/axpb.none.fatbin", 0, GOLDEN "fat_none/d/8/3265279ca39f5c");
+    check_entry(GOLDEN "inputs/axpb.speed.fatbin", 0, GOLDEN "fat_speed/d/8/3265279ca39f5c");
+    check_entry(GOLDEN "inputs/axpb.size.fatbin", 0, GOLDEN "fat_size/d/8/3265279ca39f5c");
+    check_entry(GOLDEN "inputs/axpb.balance.fatbin", 0, GOLDEN "fat_balance/d/8/3265279ca39f5c");
+    check_entry(GOLDEN "inputs/axpb.two_ptx.fatbin", 1, GOLDEN "fat_two_ptx/a/c/23459752040f37");
+}
+
 /* Where an entry's numbers lie in what is written. */
 enum { KIND = 16, PACKED_SIZE = 16 + 16, FLAGS = 16 + 40, PLAIN_SIZE = 16 + 56, PAYLOAD = 96 };
 
@@ -330,10 +366,15 @@ static void test_cuobjdump(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trip),        cmocka_unit_test(test_appended),
-        cmocka_unit_test(test_packed_is_smaller), cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_key_of_nvcc),       cmocka_unit_test(test_no_key),
-        cmocka_unit_test(test_as_fatbinary),      cmocka_unit_test(test_cuobjdump),
+        cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_appended),
+        cmocka_unit_test(test_packed_is_smaller),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_key_of_nvcc),
+        cmocka_unit_test(test_key_of_driver),
+        cmocka_unit_test(test_no_key),
+        cmocka_unit_test(test_as_fatbinary),
+        cmocka_unit_test(test_cuobjdump),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
