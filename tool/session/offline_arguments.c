@@ -42,28 +42,38 @@ static const char *why_not(const struct pj_offline *offline, const char *word)
     return NULL;
 }
 
+/* Takes the next word off a text that is ours to change; NULL = none is left. */
+static char *next_word(char **text)
+{
+    char *word = *text, *end = word + strcspn(word, " ");
+    if (*word == '\0')
+        return NULL;
+    *text = end + (*end == ' ');
+    *end = '\0';
+    return word;
+}
+
 int pj_offline_arguments(const struct pj_offline *offline, const struct pj_offline_unit *unit,
                          const char ***ret_arguments, size_t *ret_count, const char **ret_refusal,
                          struct pj_error **err)
 {
     struct pj_arena *arena = &offline->session->arena;
     const char **arguments = pj_arena_calloc(arena, ARGUMENTS_MAX, sizeof *arguments);
-    char *text = pj_arena_strdup(arena, unit->option_text), *rest = NULL;
+    char *rest = pj_arena_strdup(arena, unit->option_text);
     char arch[PJ_ARCH_TEXT];
     size_t used = 0;
     *ret_refusal = NULL;
-    if (!arguments || !text)
+    if (!arguments || !rest)
         return pj_error_no_memory(err);
     arguments[used++] = pj_arena_printf(arena, "-arch=%s",
                                         pj_arch_text(arch_for(unit->image->ptx.target, unit->target), arch));
     if (offline->library == PJ_LIBRARY_NVJITLINK && pj_maker_compiler(offline->maker)->version >= 13000)
         arguments[used++] = "-no-cache"; /* its own entries in a compute cache help nobody [36] */
-    for (char *word = strtok_r(text, " ", &rest); word && used + 2 < ARGUMENTS_MAX;
-         word = strtok_r(NULL, " ", &rest)) {
+    for (char *word = next_word(&rest); word && used + 2 < ARGUMENTS_MAX; word = next_word(&rest)) {
         *ret_refusal = why_not(offline, word);
         if (*ret_refusal)
             return 0;
-        char *value = strcmp(word, "--maxrregcount") == 0 ? strtok_r(NULL, " ", &rest) : NULL;
+        char *value = strcmp(word, "--maxrregcount") == 0 ? next_word(&rest) : NULL;
         if (offline->library == PJ_LIBRARY_PTXAS) {
             arguments[used++] = word;
             if (value)
