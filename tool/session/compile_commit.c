@@ -71,13 +71,24 @@ static size_t collect_items(const struct pj_session *session, struct owner *owne
     return used;
 }
 
-static bool some_are(const struct pj_commit_item *items, size_t count, bool pending)
+/* An entry that links share is in the cache for all of them as soon as it is for one; only the first of them
+ * has been asked for. True where something is still pending beside what is not. */
+static bool follow_twins(struct pj_commit_item *items, size_t count)
 {
+    bool some_pending = false, some_done = false;
     for (size_t i = 0; i < count; i++) {
-        if ((items[i].result == PJ_COMMIT_PENDING) == pending)
-            return true;
+        for (size_t k = 0; items[i].result == PJ_COMMIT_PENDING && k < count; k++) {
+            if (items[k].hash != items[i].hash ||
+                (items[k].result != PJ_COMMIT_STORED && items[k].result != PJ_COMMIT_PRESENT))
+                continue;
+            items[i].result = PJ_COMMIT_PRESENT;
+            items[i].file_bytes = items[k].file_bytes;
+            items[i].mtime_seconds = items[k].mtime_seconds;
+        }
+        some_pending |= items[i].result == PJ_COMMIT_PENDING;
+        some_done |= items[i].result != PJ_COMMIT_PENDING;
     }
-    return false;
+    return some_pending && some_done;
 }
 
 int pj_compile_commit(struct pj_compile *compile, struct pj_error **err)
@@ -95,9 +106,11 @@ int pj_compile_commit(struct pj_compile *compile, struct pj_error **err)
         return pj_error_no_memory(err);
     size_t used = collect_items(session, owners, items);
     int r = used > 0 ? pj_store_commit(session->store, session->stamp, items, used, err) : 0;
-    /* Of an entry that two links share one stays pending: it is found present. */
-    if (r == 0 && some_are(items, used, true) && some_are(items, used, false))
+    /* Where the first of several was no good, the next one's may be. */
+    if (r == 0 && follow_twins(items, used))
         r = pj_store_commit(session->store, session->stamp, items, used, err);
+    if (r == 0)
+        (void)follow_twins(items, used);
     take_items(session, owners, items, used);
     return r;
 }
