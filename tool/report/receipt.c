@@ -185,8 +185,8 @@ static void device_members(struct pj_codec *codec, struct pj_report_device *devi
     pj_codec_close(codec, '}');
 }
 
-static PJ_DEFINE_MEMBER_LIST(device_list, pj_report_device,
-                             device_members) static PJ_DEFINE_MEMBER_LIST(entry_list, pj_receipt_entry,
+static PJ_DEFINE_MEMBER_LIST(device_list, struct pj_report_device,
+                             device_members) static PJ_DEFINE_MEMBER_LIST(entry_list, struct pj_receipt_entry,
                                                                           entry_members)
 
     /* Reading: the row's entries, which are not written. An entry is the file h0/h1/h2...h15 below the cache
@@ -214,13 +214,15 @@ static PJ_DEFINE_MEMBER_LIST(device_list, pj_report_device,
     job->row.entry_count = job->entry_count;
 }
 
-static void job_members(struct pj_codec *codec, struct pj_receipt_job *job)
+static PJ_DEFINE_MEMBER_LIST(position_list, uint32_t, pj_codec_position)
+
+    static void job_members(struct pj_codec *codec, struct pj_receipt_job *job)
 {
     pj_codec_open(codec, '{');
     row_members(codec, &job->row);
     pj_codec_member(codec, "content");
     pj_codec_digest(codec, &job->content);
-    pj_member_inputs(codec, "inputs", &job->inputs, &job->input_count);
+    position_list(codec, "inputs", &job->inputs, &job->input_count);
     pj_member_flag(codec, "inputs_unknown", &job->inputs_unknown);
     entry_list(codec, "entries", &job->entries, &job->entry_count);
     if (pj_codec_reading(codec) && pj_codec_ok(codec))
@@ -228,7 +230,7 @@ static void job_members(struct pj_codec *codec, struct pj_receipt_job *job)
     pj_codec_close(codec, '}');
 }
 
-static PJ_DEFINE_MEMBER_LIST(job_list, pj_receipt_job, job_members)
+static PJ_DEFINE_MEMBER_LIST(job_list, struct pj_receipt_job, job_members)
 
     static void host_members(struct pj_codec *codec, struct pj_report_host *host)
 {
@@ -254,7 +256,7 @@ static void profile_members(struct pj_codec *codec, struct pj_report_profile *pr
     pj_codec_close(codec, '}');
 }
 
-static PJ_DEFINE_MEMBER_LIST(profile_list, pj_report_profile, profile_members)
+static PJ_DEFINE_MEMBER_LIST(profile_list, struct pj_report_profile, profile_members)
 
     static void offline_members(struct pj_codec *codec, struct pj_report_offline *offline)
 {
@@ -291,6 +293,8 @@ static void receipt_members(struct pj_codec *codec, struct pj_receipt *receipt)
     pj_codec_member(codec, "left_out");
     pj_codec_unsigned(codec, UINT32_MAX, &left_out);
     receipt->left_out = (size_t)left_out;
+    pj_member_inputs(codec, "inputs", &receipt->inputs, &receipt->input_count);
+    codec->position_count = receipt->input_count;
     job_list(codec, "jobs", &receipt->jobs, &receipt->job_count);
     pj_codec_literal(codec, "}\n");
 }

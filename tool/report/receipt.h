@@ -34,7 +34,7 @@ struct pj_receipt_entry {
 struct pj_receipt_job {
     struct pj_report_job row;
     struct pj_sha256 content; /* of what the driver got: struct pj_job's */
-    struct pj_receipt_input *inputs;
+    uint32_t *inputs;         /* positions in the receipt's `inputs`, each below its `input_count` */
     size_t input_count;
     bool inputs_unknown; /* there are more than are listed: never a no-op */
     struct pj_receipt_entry *entries;
@@ -63,18 +63,20 @@ struct pj_receipt {
     struct pj_report_library nvrtc;
     struct pj_report_offline offline;
     struct pj_report_host host;
-    unsigned cache_format; /* 0 = unknown: no entry names */
-    size_t left_out;       /* as in struct pj_report */
+    unsigned cache_format;           /* 0 = unknown: no entry names */
+    size_t left_out;                 /* as in struct pj_report */
+    struct pj_receipt_input *inputs; /* of all jobs, each once: a header may be many jobs' */
+    size_t input_count;
     struct pj_receipt_job *jobs;
     size_t job_count;
 };
 
-/** A larger text is no receipt: pj_receipt_read refuses it. */
+/** A larger text is no receipt: nobody keeps one, and pj_receipt_read refuses it. */
 enum { PJ_RECEIPT_MAX_BYTES = 64 * 1024 * 1024 };
 
 /** Appends the JSON text of `receipt`, schema "prejit-receipt/2". Every byte of its strings comes back, UTF-8
  * or not; times come back to the microsecond, and as not measured where they are negative or not finite. A
- * NULL id, module, target or path is PJ_ERROR_INTERNAL. */
+ * NULL id, module, target or path, or an input that there is none of, is PJ_ERROR_INTERNAL. */
 int pj_receipt_write(const struct pj_receipt *receipt, struct pj_buffer *ret_text, struct pj_error **err);
 
 /** Parses what pj_receipt_write wrote; anything else (other schema, a missing or mistyped field, another

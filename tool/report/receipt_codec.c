@@ -319,6 +319,19 @@ void pj_codec_unsigned(struct pj_codec *codec, uint64_t maximum, uint64_t *value
         pj_codec_fail(codec, "a whole number within its limits");
 }
 
+void pj_codec_position(struct pj_codec *codec, uint32_t *position)
+{
+    const char *start = codec->at;
+    uint64_t value = *position;
+    pj_codec_unsigned(codec, UINT32_MAX, &value);
+    if (pj_codec_ok(codec) && value >= codec->position_count) {
+        codec->at = start;
+        pj_codec_fail(codec, "the position of one of those above");
+    }
+    if (pj_codec_reading(codec))
+        *position = (uint32_t)value;
+}
+
 void pj_codec_signed(struct pj_codec *codec, int64_t *value)
 {
     if (!pj_codec_ok(codec))

@@ -23,6 +23,7 @@ struct pj_codec {
     struct pj_arena *arena;       /* reading: where strings go */
     const char *begin, *at, *end; /* reading: the text */
     const char *member;           /* whose value is at hand */
+    size_t position_count;        /* how many items pj_codec_position can name */
     bool follows;                 /* a member or item was before: a comma is due */
     const char *expected;         /* what was expected where it failed; NULL = all is well */
     bool no_memory;
@@ -61,6 +62,8 @@ bool pj_codec_optional(struct pj_codec *codec, bool *present);
 /** Values. A string that may not be NULL fails where it is. */
 void pj_codec_text(struct pj_codec *codec, const char **text, bool nullable);
 void pj_codec_unsigned(struct pj_codec *codec, uint64_t maximum, uint64_t *value);
+/** Which one of the items that were before. */
+void pj_codec_position(struct pj_codec *codec, uint32_t *position);
 void pj_codec_signed(struct pj_codec *codec, int64_t *value);
 void pj_codec_flag(struct pj_codec *codec, bool *value);
 void pj_codec_ms(struct pj_codec *codec, double *value);

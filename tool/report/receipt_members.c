@@ -71,8 +71,8 @@ void *pj_member_settle(struct pj_codec *codec, void *items, size_t count, size_t
     return copy;
 }
 
-PJ_DEFINE_MEMBER_LIST(pj_member_files, pj_receipt_file, file_item)
-PJ_DEFINE_MEMBER_LIST(pj_member_inputs, pj_receipt_input, input_item)
+PJ_DEFINE_MEMBER_LIST(pj_member_files, struct pj_receipt_file, file_item)
+PJ_DEFINE_MEMBER_LIST(pj_member_inputs, struct pj_receipt_input, input_item)
 
 void pj_member_library(struct pj_codec *codec, const char *name, struct pj_report_library *library)
 {

@@ -22,19 +22,19 @@ void pj_member_library(struct pj_codec *codec, const char *name, struct pj_repor
 /** Reading: moves a grown list into the arena, where it dies with the rest. Frees the list. */
 void *pj_member_settle(struct pj_codec *codec, void *items, size_t count, size_t item_size);
 
-/** Defines NAME(codec, member, &items, &count): an array of `struct TYPE`, one ITEM call per element. */
+/** Defines NAME(codec, member, &items, &count): an array of TYPE, one ITEM call per element. */
 #define PJ_DEFINE_MEMBER_LIST(NAME, TYPE, ITEM)                                                              \
-    void NAME(struct pj_codec *codec, const char *member, struct TYPE **items, size_t *count)                \
+    void NAME(struct pj_codec *codec, const char *member, TYPE **items, size_t *count)                       \
     {                                                                                                        \
         struct {                                                                                             \
-            struct TYPE *items;                                                                              \
+            TYPE *items;                                                                                     \
             size_t count, capacity;                                                                          \
         } list = {0};                                                                                        \
         bool reading = pj_codec_reading(codec);                                                              \
         pj_codec_member(codec, member);                                                                      \
         pj_codec_open(codec, '[');                                                                           \
         for (size_t i = 0; pj_codec_more(codec, i, *count); i++) {                                           \
-            struct TYPE *item = reading ? PJ_ARRAY_PUSH(&list) : &(*items)[i];                               \
+            TYPE *item = reading ? PJ_ARRAY_PUSH(&list) : &(*items)[i];                                      \
             if (item)                                                                                        \
                 ITEM(codec, item);                                                                           \
             else                                                                                             \

@@ -12,9 +12,8 @@
 
 #include "base/file.h"
 #include "cache/format.h"
+#include "session/receipt_inputs.h"
 #include "session/result.h"
-
-enum { RECEIPT_MAX_BYTES = 256 << 20 };
 
 bool pj_receipt_is_trusted(int fd)
 {
@@ -32,7 +31,7 @@ static int read_receipt(int own, const char *name, struct pj_receipt **ret_recei
     PJ_CLEANUP_CLOSE int fd = openat(own, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (fd < 0 || !pj_receipt_is_trusted(fd))
         return 0;
-    int r = pj_file_read_fd(fd, name, RECEIPT_MAX_BYTES, &text, &problem);
+    int r = pj_file_read_fd(fd, name, PJ_RECEIPT_MAX_BYTES, &text, &problem);
     if (r == 0)
         r = pj_receipt_read(pj_buffer_text(&text), text.size, ret_receipt, &problem);
     return r == PJ_ERROR_NO_MEMORY ? pj_error_no_memory(err) : 0;
@@ -98,20 +97,6 @@ struct pj_receipt_input pj_receipt_input_of(const struct pj_session *session, co
     };
 }
 
-static int fill_inputs(struct pj_session *session, const struct pj_job *from, struct pj_receipt_job *job,
-                       struct pj_error **err)
-{
-    job->content = from->content;
-    job->inputs_unknown = from->files_unknown;
-    job->input_count = from->file_count;
-    job->inputs = pj_arena_calloc(&session->arena, from->file_count + 1, sizeof *job->inputs);
-    if (!job->inputs)
-        return pj_error_no_memory(err);
-    for (size_t i = 0; i < from->file_count; i++)
-        job->inputs[i] = pj_receipt_input_of(session, &from->files[i]);
-    return 0;
-}
-
 /* All of them, or none: some of a link's would look like all of them. */
 static int fill_entries(struct pj_session *session, const struct pj_outcome *outcome,
                         struct pj_receipt_job *job, struct pj_error **err)
@@ -139,15 +124,15 @@ static int fill_jobs(struct pj_session *session, struct pj_receipt *receipt, str
     receipt->job_count = plan->job_count;
     for (size_t i = 0; i < plan->job_count; i++) {
         struct pj_receipt_job *job = &receipt->jobs[i];
+        job->content = plan->jobs[i].content;
+        job->inputs_unknown = plan->jobs[i].files_unknown;
         int r = pj_result_row(session, i, &job->row, err);
-        if (r == 0)
-            r = fill_inputs(session, &plan->jobs[i], job, err);
         if (r == 0)
             r = fill_entries(session, &session->outcomes[i], job, err);
         if (r < 0)
             return r;
     }
-    return 0;
+    return pj_receipt_fill_inputs(session, receipt, err);
 }
 
 static bool starts_with(const char *text, const char *prefix)
@@ -205,6 +190,14 @@ static int make_place(int own, const char *request, struct pj_error **err)
     return r;
 }
 
+/* Nothing would read it; what is there is an earlier run's. */
+static int refuse_size(int own, size_t size, struct pj_error **err)
+{
+    (void)unlinkat(own, "receipt.json", 0);
+    return pj_error_set(err, PJ_ERROR_UNSUPPORTED, "it would have %zu bytes, at most %d are kept", size,
+                        PJ_RECEIPT_MAX_BYTES);
+}
+
 int pj_receipt_save(struct pj_session *session, struct pj_error **err)
 {
     struct pj_receipt receipt = session->now;
@@ -234,6 +227,8 @@ int pj_receipt_save(struct pj_session *session, struct pj_error **err)
         r = make_place(own, receipt.selection, err);
     if (r == 0)
         tidy(own);
+    if (r == 0 && text.size > PJ_RECEIPT_MAX_BYTES)
+        r = refuse_size(own, text.size, err);
     if (r == 0)
         r = pj_file_replace(own, "receipt.json", pj_buffer_text(&text), text.size, 0644, err);
     return r < 0 ? pj_error_wrap(err, r, "writing the receipt of %s", session->location.path) : 0;

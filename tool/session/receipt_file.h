@@ -22,7 +22,8 @@ struct pj_receipt_input pj_receipt_input_of(const struct pj_session *session,
 int pj_receipt_load(const char *cache_path, const char *request, struct pj_receipt **ret_receipt,
                     struct pj_error **err);
 
-/** Writes the receipt of a finished run: temporary file, fsync, rename. */
+/** Writes the receipt of a finished run: temporary file, fsync, rename. One above PJ_RECEIPT_MAX_BYTES is not
+ * kept, nor is an earlier one: PJ_ERROR_UNSUPPORTED. */
 int pj_receipt_save(struct pj_session *session, struct pj_error **err);
 
 #endif

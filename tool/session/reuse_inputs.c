@@ -115,23 +115,18 @@ static bool is_repeated(const struct pj_receipt_input *input, const struct pj_re
            memcmp(&input->sha256, &before->sha256, sizeof input->sha256) == 0;
 }
 
-/* Every file once, however many jobs it has. */
 int pj_reuse_inputs(const struct pj_session *session, bool *ret_same, struct pj_error **err)
 {
     const struct pj_receipt *receipt = session->receipt;
-    size_t count = 0, used = 0;
-    for (size_t i = 0; i < receipt->job_count; i++)
-        count += receipt->jobs[i].input_count;
+    size_t count = receipt->input_count;
     PJ_CLEANUP_FREE struct pj_receipt_input **inputs = calloc(count + 1, sizeof *inputs);
     if (!inputs)
         return pj_error_no_memory(err);
-    for (size_t i = 0; i < receipt->job_count; i++) {
-        for (size_t k = 0; k < receipt->jobs[i].input_count; k++)
-            inputs[used++] = &receipt->jobs[i].inputs[k];
-    }
-    qsort(inputs, used, sizeof *inputs, compare_inputs);
-    int r = same_names(session, inputs, used, ret_same, err);
-    for (size_t i = 0; i < used && *ret_same && r == 0; i++) {
+    for (size_t i = 0; i < count; i++)
+        inputs[i] = &receipt->inputs[i];
+    qsort(inputs, count, sizeof *inputs, compare_inputs);
+    int r = same_names(session, inputs, count, ret_same, err);
+    for (size_t i = 0; i < count && *ret_same && r == 0; i++) {
         if (i == 0 || !is_repeated(inputs[i], inputs[i - 1]))
             r = pj_reuse_same_input(inputs[i], ret_same, err);
     }

@@ -13,9 +13,11 @@ static int make_json(struct pj_arena *arena, const char *name, struct pj_buffer 
 {
     if (strcmp(name, "receipt") == 0) {
         struct pj_receipt_job job = {.row = {.id = "a", .module = "\x01\xff\xc3\xa9\"", .target = "sm_90"},
-                                     .inputs = &(struct pj_receipt_input){.file = {.path = "/a"}},
+                                     .inputs = &(uint32_t){0},
                                      .input_count = 1};
-        return pj_receipt_write(&(const struct pj_receipt){.jobs = &job, .job_count = 1}, ret_json, NULL);
+        struct pj_receipt_input input = {.file = {.path = "/a"}};
+        const struct pj_receipt receipt = {.inputs = &input, .input_count = 1, .jobs = &job, .job_count = 1};
+        return pj_receipt_write(&receipt, ret_json, NULL);
     }
     if (strcmp(name, "refusal") == 0) {
         PJ_CLEANUP_ERROR struct pj_error *error = NULL;

@@ -138,6 +138,7 @@ static void what_build_shows_survives(void **state)
 
 static struct pj_receipt_job jobs[20];
 static struct pj_receipt_input input = {.file = {.path = "a.ptx"}};
+static uint32_t position;
 static struct pj_receipt_entry entry = {1, 2, 3};
 static struct pj_receipt_file file = {"/usr/lib/libcuda.so.1\xff", 1, 2, 3, 4};
 static struct pj_report_device device = {"NVIDIA H200", "sm_90", "GPU-0"};
@@ -146,13 +147,15 @@ static void make_receipt(struct pj_receipt *ret_receipt)
 {
     for (size_t i = 0; i < PJ_COUNT(jobs); i++)
         jobs[i] = (struct pj_receipt_job){.row = {.id = "a", .module = "a", .target = "sm_90", .log = "x\n"},
-                                          .inputs = &input,
+                                          .inputs = &position,
                                           .input_count = 1,
                                           .entries = &entry,
                                           .entry_count = 1};
     *ret_receipt = (struct pj_receipt){.driver_files = &file,
                                        .driver_file_count = 1,
                                        .host = {.devices = &device, .device_count = 1},
+                                       .inputs = &input,
+                                       .input_count = 1,
                                        .jobs = jobs,
                                        .job_count = PJ_COUNT(jobs)};
 }

@@ -24,6 +24,7 @@ static struct pj_receipt_input inputs[] = {
     {{"/k/saxpy.ptx", 66306, 42, 1234, 1767225600}, {{0xab, 0xcd}}, true, false},
     {{"p", 0, 0, 0, INT64_MAX}, {{0}}, false, true},
 };
+static uint32_t positions[] = {0, 1};
 static struct pj_receipt_entry entries[] = {
     {UINT64_C(0xca920786966c763d), 290000, -5}, {0, 0, 0}, {UINT64_MAX, UINT64_MAX, INT64_MAX}};
 /* Made of these on reading. */
@@ -52,8 +53,8 @@ static struct pj_receipt_job jobs[] = {
              .has_peak_rss = true,
              .peak_rss_bytes = UINT64_MAX},
      .content = {{0xab, 0xcd}},
-     .inputs = inputs,
-     .input_count = PJ_COUNT(inputs),
+     .inputs = positions,
+     .input_count = PJ_COUNT(positions),
      .entries = entries,
      .entry_count = PJ_COUNT(entries)},
     {.row = {.id = "",
@@ -68,7 +69,7 @@ static struct pj_receipt_job jobs[] = {
              .origin = PJ_ORIGIN_REPAIRED,
              .log = "l1\nl2\t\x7f"},
      .inputs_unknown = true,
-     .inputs = inputs + 1,
+     .inputs = positions + 1,
      .input_count = 1},
 };
 
@@ -98,6 +99,8 @@ static struct pj_receipt full(void)
                                .offline = {profiles, PJ_COUNT(profiles), "ptxas 13.0.88"},
                                .cache_format = 65,
                                .left_out = 7,
+                               .inputs = inputs,
+                               .input_count = PJ_COUNT(inputs),
                                .jobs = jobs,
                                .job_count = PJ_COUNT(jobs)};
 }
@@ -162,12 +165,8 @@ static void assert_job(const struct pj_receipt_job *found, const struct pj_recei
     assert_memory_equal(&found->content, &expected->content, PJ_SHA256_BYTES);
     assert_int_equal(found->inputs_unknown, expected->inputs_unknown);
     assert_int_equal(found->input_count, expected->input_count);
-    for (size_t i = 0; i < expected->input_count; i++) {
-        assert_file(&found->inputs[i].file, &expected->inputs[i].file);
-        assert_memory_equal(&found->inputs[i].sha256, &expected->inputs[i].sha256, PJ_SHA256_BYTES);
-        assert_int_equal(found->inputs[i].named, expected->inputs[i].named);
-        assert_int_equal(found->inputs[i].absent, expected->inputs[i].absent);
-    }
+    for (size_t i = 0; i < expected->input_count; i++)
+        assert_int_equal(found->inputs[i], expected->inputs[i]);
     assert_int_equal(found->entry_count, expected->entry_count);
     for (size_t i = 0; i < expected->entry_count; i++) {
         assert_true(found->entries[i].hash == expected->entries[i].hash);
@@ -217,6 +216,13 @@ static void everything_comes_back(void **state)
     assert_text(found->offline.compiler, "ptxas 13.0.88");
     assert_int_equal(found->cache_format, 65);
     assert_int_equal(found->left_out, 7);
+    assert_int_equal(found->input_count, PJ_COUNT(inputs));
+    for (size_t i = 0; i < PJ_COUNT(inputs); i++) {
+        assert_file(&found->inputs[i].file, &inputs[i].file);
+        assert_memory_equal(&found->inputs[i].sha256, &inputs[i].sha256, PJ_SHA256_BYTES);
+        assert_int_equal(found->inputs[i].named, inputs[i].named);
+        assert_int_equal(found->inputs[i].absent, inputs[i].absent);
+    }
     assert_int_equal(found->job_count, PJ_COUNT(jobs));
     for (size_t i = 0; i < PJ_COUNT(jobs); i++)
         assert_job(&found->jobs[i], &jobs[i]);
@@ -233,7 +239,7 @@ static const char empty_text[] =
     "\"kernel_driver\":null,\"cuda_version\":0,\"stamp\":null,\"devices\":[]},"
     "\"offline\":{\"profiles\":[],\"compiler\":null},\"cache_format\":0,\"left_"
     "out\":0,"
-    "\"jobs\":[]}\n";
+    "\"inputs\":[],\"jobs\":[]}\n";
 
 static void an_empty_receipt_is_written_to_the_byte(void **state)
 {
@@ -294,6 +300,19 @@ static void a_missing_name_is_not_written(void **state)
     job.row.module = NULL;
     assert_int_equal(pj_receipt_write(&receipt, &text, &error), PJ_ERROR_INTERNAL);
     assert_string_equal(pj_error_message(error), "writing the receipt, member \"module\": expected a string");
+}
+
+static void an_input_that_is_not_there_is_not_written(void **state)
+{
+    (void)state;
+    PJ_CLEANUP_BUFFER struct pj_buffer text = {0};
+    PJ_CLEANUP_ERROR struct pj_error *error = NULL;
+    struct pj_receipt receipt = full();
+    receipt.input_count = 1; /* the jobs name two */
+    assert_int_equal(pj_receipt_write(&receipt, &text, &error), PJ_ERROR_INTERNAL);
+    assert_string_equal(pj_error_message(error),
+                        "writing the receipt, member \"inputs\": expected the position "
+                        "of one of those above");
 }
 
 static int read_text(const char *text, size_t size, struct pj_error **err)
@@ -366,7 +385,7 @@ static void the_message_names_place_and_cure(void **state)
                    "reading the receipt at byte 205, member \"samples\": expected a whole number within its "
                    "limits, found `\"3\",\"gpu_listing\":\"0000:...`; `prejit warm` writes a new one");
     assert_refused("]}\n", "",
-                   "reading the receipt at byte 3320, member \"entries\": expected ], found the end; "
+                   "reading the receipt at byte 3148, member \"entries\": expected ], found the end; "
                    "`prejit warm` writes a new one");
 }
 
@@ -429,6 +448,11 @@ static void tampered_values_are_refused(void **state)
         {"]}\n", "]}"},
         {"]}\n", "]}\n\n"},
         {"\"module\":\"saxpy\"", "\"module\":null"},
+        {"\"inputs\":[0,1]", "\"inputs\":[0,2]"},
+        {"\"inputs\":[0,1]", "\"inputs\":[0,4294967296]"},
+        {"\"inputs\":[0,1]", "\"inputs\":[0,-1]"},
+        {"\"inputs\":[0,1]", "\"inputs\":[0,\"1\"]"},
+        {"\"inputs\":[0,1]", "\"inputs\":[0,null]"},
     };
     for (size_t i = 0; i < PJ_COUNT(cases); i++)
         assert_refused(cases[i].from, cases[i].to, NULL);
@@ -472,6 +496,39 @@ static void a_thousand_jobs_come_back(void **state)
     pj_receipt_free(found);
 }
 
+/* A source of a toolkit's headers for many targets: each file is told once. */
+static void many_jobs_of_the_same_files_are_small(void **state)
+{
+    (void)state;
+    enum { JOBS = 200, HEADERS = 500 };
+    PJ_CLEANUP_BUFFER struct pj_buffer text = {0};
+    PJ_CLEANUP_FREE struct pj_receipt_job *many = calloc(JOBS, sizeof *many);
+    PJ_CLEANUP_FREE struct pj_receipt_input *headers = calloc(HEADERS, sizeof *headers);
+    PJ_CLEANUP_FREE uint32_t *all = calloc(HEADERS, sizeof *all);
+    struct pj_receipt *found = NULL;
+    struct pj_receipt receipt = full();
+    assert_true(many && headers && all);
+    for (uint32_t i = 0; i < HEADERS; i++) {
+        headers[i] = inputs[0];
+        all[i] = HEADERS - 1 - i;
+    }
+    for (size_t i = 0; i < JOBS; i++) {
+        many[i] = jobs[1];
+        many[i].inputs = all;
+        many[i].input_count = HEADERS;
+    }
+    receipt.inputs = headers;
+    receipt.input_count = HEADERS;
+    receipt.jobs = many;
+    receipt.job_count = JOBS;
+    write_receipt(&receipt, &text);
+    assert_true(text.size < (size_t)JOBS * HEADERS * 6); /* the files in each job: more than 150 bytes each */
+    assert_int_equal(pj_receipt_read(text.data, text.size, &found, NULL), 0);
+    assert_int_equal(found->jobs[JOBS - 1].input_count, HEADERS);
+    assert_int_equal(found->jobs[JOBS - 1].inputs[1], HEADERS - 2);
+    pj_receipt_free(found);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -480,6 +537,8 @@ int main(void)
         cmocka_unit_test(odd_strings_stay_json),
         cmocka_unit_test(what_was_not_measured_comes_back_as_that),
         cmocka_unit_test(a_missing_name_is_not_written),
+        cmocka_unit_test(an_input_that_is_not_there_is_not_written),
+        cmocka_unit_test(many_jobs_of_the_same_files_are_small),
         cmocka_unit_test(every_cut_is_refused),
         cmocka_unit_test(structure_cannot_be_damaged_unseen),
         cmocka_unit_test(the_message_names_place_and_cure),

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which receipt files are believed: only a regular file of this user or root that nobody else may write. */
+/* Which receipt files are believed: only a regular file of this user or root that nobody else may write. What
+ * is kept of a run, and which run is too large for that. */
 #include "runs.h"
 
+#include "session/closing.h"
+#include "session/outcome.h"
 #include "session/receipt_file.h"
 
 #define RECEIPT "cache/.prejit/receipt.json"
@@ -119,11 +122,132 @@ static void test_contents(void **state)
     assert_false(is_believed(&run));
 }
 
+/* Three jobs without a driver: the files of two are the same, the third saw one of them differently. */
+struct finished {
+    struct run run;
+    struct pj_plan_file files[5];
+    struct pj_job jobs[3];
+    struct pj_plan plan;
+    struct pj_outcome outcomes[3];
+};
+
+static void finish(struct finished *finished)
+{
+    PJ_CLEANUP_ERROR struct pj_error *err = NULL;
+    struct pj_session *session = &finished->run.session;
+    struct pj_store_preparation done;
+    run_make(&finished->run);
+    const struct pj_store_options options = {.path = session->location.path,
+                                             .limit_bytes = session->location.limit_bytes,
+                                             .check_payload = pj_check_payload};
+    expect_success(pj_store_open(&options, &session->store, &err), &err);
+    expect_success(pj_store_prepare(session->store, &done, &err), &err);
+    struct pj_plan_file *files = finished->files;
+    files[0] = (struct pj_plan_file){.path = "/k/b.cu", .sha256 = {{1}}, .named = true};
+    files[1] = (struct pj_plan_file){.path = "/k/a.h", .sha256 = {{2}}};
+    files[2] = files[0]; /* read once more, by another job's worker */
+    files[3] = files[1];
+    files[3].sha256.bytes[0] = 3; /* edited between the two */
+    files[4] = (struct pj_plan_file){.path = "/k/0.h", .absent = true};
+    for (size_t i = 0; i < PJ_COUNT(finished->jobs); i++) {
+        finished->jobs[i] = (struct pj_job){.id = "b@sm_90",
+                                            .name = "b",
+                                            .target = 90,
+                                            .files = i < 2 ? files : files + 2,
+                                            .file_count = i < 2 ? 2 : 3};
+        finished->outcomes[i] = (struct pj_outcome){.verdict = PJ_VERDICT_STORED};
+    }
+    finished->plan = (struct pj_plan){.jobs = finished->jobs, .job_count = PJ_COUNT(finished->jobs)};
+    session->plan = &finished->plan;
+    session->outcomes = finished->outcomes;
+}
+
+static void release(struct finished *finished)
+{
+    finished->run.session.plan = NULL;
+    pj_store_close(finished->run.session.store, false);
+    run_free(&finished->run);
+}
+
+static void test_each_file_once(void **state)
+{
+    static const struct {
+        const char *path;
+        uint8_t digest;
+        bool named, absent;
+    } expected[] = {{"/k/0.h", 0, false, true},
+                    {"/k/a.h", 2, false, false},
+                    {"/k/a.h", 3, false, false},
+                    {"/k/b.cu", 1, true, false}};
+    static const uint32_t positions[3][3] = {{3, 1}, {3, 1}, {3, 2, 0}};
+    (void)state;
+    __attribute__((cleanup(release))) struct finished finished;
+    PJ_CLEANUP_ERROR struct pj_error *err = NULL;
+    struct pj_receipt *receipt = NULL;
+    finish(&finished);
+    struct pj_session *session = &finished.run.session;
+    expect_success(pj_closing_save_receipt(session, &err), &err);
+    expect_success(pj_receipt_load(session->location.path, session->selection_text, &receipt, &err), &err);
+    assert_non_null(receipt);
+    assert_int_equal(receipt->input_count, PJ_COUNT(expected));
+    for (size_t i = 0; i < PJ_COUNT(expected); i++) {
+        assert_string_equal(receipt->inputs[i].file.path, expected[i].path);
+        assert_int_equal(receipt->inputs[i].sha256.bytes[0], expected[i].digest);
+        assert_int_equal(receipt->inputs[i].named, expected[i].named);
+        assert_int_equal(receipt->inputs[i].absent, expected[i].absent);
+    }
+    assert_int_equal(receipt->job_count, 3);
+    for (size_t i = 0; i < receipt->job_count; i++) {
+        assert_int_equal(receipt->jobs[i].input_count, finished.jobs[i].file_count);
+        for (size_t k = 0; k < receipt->jobs[i].input_count; k++)
+            assert_int_equal(receipt->jobs[i].inputs[k], positions[i][k]);
+    }
+    pj_receipt_free(receipt);
+}
+
+static void test_too_large(void **state)
+{
+    (void)state;
+    __attribute__((cleanup(release))) struct finished finished;
+    PJ_CLEANUP_ERROR struct pj_error *err = NULL;
+    finish(&finished);
+    struct pj_session *session = &finished.run.session;
+    expect_success(pj_closing_save_receipt(session, &err), &err);
+    assert_int_equal(session->note_count, 0);
+    PJ_CLEANUP_FREE char *path = pj_path_join(session->location.path, ".prejit/receipt.json");
+    assert_int_equal(access(path, F_OK), 0);
+    struct stat status;
+    assert_int_equal(stat(path, &status), 0);
+    /* The largest that is kept, and one byte more: `"log":null` becomes `"log":"xx..."`. */
+    size_t size = (size_t)PJ_RECEIPT_MAX_BYTES - (size_t)status.st_size + strlen("null") - strlen("\"\"");
+    PJ_CLEANUP_FREE char *log = malloc(size + 2);
+    assert_non_null(log);
+    memset(log, 'x', size + 1);
+    log[size + 1] = '\0';
+    finished.outcomes[0].log = log + 1;
+    expect_success(pj_closing_save_receipt(session, &err), &err);
+    assert_int_equal(session->note_count, 0);
+    assert_true(is_believed(&finished.run));
+    finished.outcomes[0].log = log;
+    expect_success(pj_closing_save_receipt(session, &err), &err);
+    assert_int_equal(session->note_count, 1);
+    PJ_CLEANUP_FREE char *expected = NULL;
+    assert_true(
+        asprintf(&expected,
+                 "writing the receipt of %s: it would have 67108865 bytes, at most 67108864 are kept; "
+                 "the next run proves everything again",
+                 session->location.path) > 0);
+    assert_string_equal(session->notes[0], expected);
+    assert_int_not_equal(access(path, F_OK), 0); /* nor an earlier one */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_read_back), cmocka_unit_test(test_modes),    cmocka_unit_test(test_other_owner),
-        cmocka_unit_test(test_links),     cmocka_unit_test(test_contents),
+        cmocka_unit_test(test_read_back),   cmocka_unit_test(test_modes),
+        cmocka_unit_test(test_other_owner), cmocka_unit_test(test_links),
+        cmocka_unit_test(test_contents),    cmocka_unit_test(test_each_file_once),
+        cmocka_unit_test(test_too_large),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -237,8 +237,10 @@ static void test_several_inputs(void **state)
                                              run_describe(&run, &arena, "h.cuh")};
         inputs[1].named = true;
         struct pj_receipt_job jobs[2] = {run.job, run.job}; /* one has all files, the other shares some */
-        jobs[0].inputs = inputs;
+        jobs[0].inputs = (uint32_t[]){0, 1, 2};
         jobs[0].input_count = cases[i].input_count;
+        run.receipt.inputs = inputs;
+        run.receipt.input_count = cases[i].input_count;
         jobs[0].inputs_unknown = cases[i].unknown;
         run.receipt.jobs = jobs;
         run.receipt.job_count = 2;

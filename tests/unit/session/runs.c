@@ -64,7 +64,7 @@ static void make_receipt(struct run *run)
                                           .witnesses = {.jit_disabled = PJ_WITNESS_YES}};
     run->input.named = true;
     run->job.content = run->input.sha256;
-    run->job.inputs = &run->input;
+    run->job.inputs = &run->position;
     run->job.input_count = 1;
     run->entry = (struct pj_receipt_entry){ENTRY_HASH, entry_file.size_bytes, entry_file.mtime_seconds};
     run->job.entries = &run->entry;
@@ -76,6 +76,8 @@ static void make_receipt(struct run *run)
     run->receipt.host.device_count = 1;
     run->receipt.host.stamp = STAMP;
     run->receipt.cache_format = PJ_CACHE_FORMAT;
+    run->receipt.inputs = &run->input;
+    run->receipt.input_count = 1;
     run->receipt.jobs = &run->job;
     run->receipt.job_count = 1;
     run->session.receipt = &run->receipt;

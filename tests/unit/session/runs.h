@@ -18,7 +18,8 @@ struct run {
     struct pj_session session;
     struct pj_receipt receipt;
     struct pj_receipt_job job;
-    struct pj_receipt_input input; /* the job's only one */
+    struct pj_receipt_input input; /* the only one */
+    uint32_t position;             /* its, for the job */
     struct pj_receipt_entry entry;
     struct pj_receipt_file driver;
     struct pj_report_device device;
