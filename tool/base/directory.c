@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -43,6 +44,21 @@ int pj_directory_create(const char *path, mode_t mode, struct pj_error **err)
         return pj_error_errno(err, PJ_ERROR_IO, errno, "cannot stat %s", path);
     if (!S_ISDIR(status.st_mode))
         return pj_error_errno(err, PJ_ERROR_IO, ENOTDIR, "cannot create the directory %s", path);
+    return 0;
+}
+
+int pj_directory_temporary(const char *parent, const char *name, char **ret_path, struct pj_error **err)
+{
+    char *path = NULL;
+    if (asprintf(&path, "%s/%s-XXXXXX", parent && *parent ? parent : "/tmp", name) < 0)
+        return pj_error_no_memory(err);
+    if (!mkdtemp(path)) {
+        int r = pj_error_errno(err, PJ_ERROR_ENVIRONMENT, errno, "cannot make a temporary folder %s (TMPDIR)",
+                               path);
+        free(path);
+        return r;
+    }
+    *ret_path = path;
     return 0;
 }
 

@@ -48,6 +48,10 @@ int pj_file_replace(int dirfd, const char *name, const void *bytes, size_t size,
 /** mkdir of every missing part of `path`, like mkdir -p, with `mode` less the umask. */
 int pj_directory_create(const char *path, mode_t mode, struct pj_error **err);
 
+/** Makes a new folder, for this user alone, in `parent` (NULL or "" = /tmp), its name `name` and random
+ * letters. *ret_path: free(). PJ_ERROR_ENVIRONMENT where it cannot be made there. */
+int pj_directory_temporary(const char *parent, const char *name, char **ret_path, struct pj_error **err);
+
 /** Opens a directory (O_CLOEXEC); with `follow` false a symbolic link as its last part is refused. */
 int pj_directory_open(int dirfd, const char *path, bool follow, int *ret_fd, struct pj_error **err);
 

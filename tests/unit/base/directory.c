@@ -112,6 +112,34 @@ static void test_remove_follows_no_link(void **state)
     assert_false(exists(kept));
 }
 
+static void test_temporary(void **state)
+{
+    (void)state;
+    CLEANUP_FOLDER struct folder folder;
+    folder_make(&folder);
+    PJ_CLEANUP_ERROR struct pj_error *err = NULL;
+    PJ_CLEANUP_FREE char *first = NULL;
+    PJ_CLEANUP_FREE char *second = NULL;
+    PJ_CLEANUP_FREE char *third = NULL;
+    PJ_CLEANUP_FREE char *start = in(&folder, "try-");
+    struct stat status;
+    expect_success(pj_directory_temporary(folder.path, "try", &first, &err), &err);
+    expect_success(pj_directory_temporary(folder.path, "try", &second, &err), &err);
+    assert_int_equal(strncmp(first, start, strlen(start)), 0);
+    assert_string_not_equal(first, second);
+    assert_int_equal(stat(first, &status), 0);
+    assert_int_equal(status.st_mode, S_IFDIR | 0700);
+    expect_success(pj_directory_temporary("", "try", &third, &err), &err);
+    assert_int_equal(strncmp(third, "/tmp/try-", 9), 0);
+    assert_int_equal(rmdir(third), 0);
+    assert_int_equal(rmdir(first), 0);
+    assert_int_equal(rmdir(second), 0);
+    PJ_CLEANUP_FREE char *none = NULL;
+    expect_error(pj_directory_temporary("/proc/none", "try", &none, &err), &err, PJ_ERROR_ENVIRONMENT,
+                 "cannot make a temporary folder /proc/none/try-XXXXXX (TMPDIR): No such file or directory");
+    assert_null(none);
+}
+
 /* 80 folders in each other. */
 static void make_deep(int at)
 {
@@ -210,6 +238,7 @@ int main(void)
         cmocka_unit_test(test_create),
         cmocka_unit_test(test_not_created),
         cmocka_unit_test(test_open),
+        cmocka_unit_test(test_temporary),
         cmocka_unit_test(test_remove_follows_no_link),
         cmocka_unit_test(test_remove_too_deep),
         cmocka_unit_test(test_remove_failure),
