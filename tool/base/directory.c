@@ -49,16 +49,16 @@ int pj_directory_create(const char *path, mode_t mode, struct pj_error **err)
 
 int pj_directory_temporary(const char *parent, const char *name, char **ret_path, struct pj_error **err)
 {
-    char *path = NULL;
-    if (asprintf(&path, "%s/%s-XXXXXX", parent && *parent ? parent : "/tmp", name) < 0)
+    const char *in = parent && *parent ? parent : "/tmp";
+    PJ_CLEANUP_FREE char *path = NULL;
+    if (asprintf(&path, "%s/%s-XXXXXX", in, name) < 0) {
+        path = NULL;
         return pj_error_no_memory(err);
-    if (!mkdtemp(path)) {
-        int r = pj_error_errno(err, PJ_ERROR_ENVIRONMENT, errno, "cannot make a temporary folder %s (TMPDIR)",
-                               path);
-        free(path);
-        return r;
     }
-    *ret_path = path;
+    if (!mkdtemp(path))
+        return pj_error_errno(err, PJ_ERROR_ENVIRONMENT, errno,
+                              "cannot make a temporary folder in %s (TMPDIR)", in);
+    *ret_path = PJ_STEAL(path);
     return 0;
 }
 
