@@ -17,19 +17,6 @@
 #define ASK_TIMEOUT_MS   60000.0
 #define CACHE_BYTES      (UINT64_C(1) << 40)
 
-static int make_folder(struct pj_trial *trial, struct pj_error **err)
-{
-    const char *parent = getenv("TMPDIR");
-    PJ_CLEANUP_FREE char *path = pj_path_join(parent && *parent ? parent : "/tmp", "prejit-trial-XXXXXX");
-    if (!path)
-        return pj_error_no_memory(err);
-    if (!mkdtemp(path))
-        return pj_error_errno(err, PJ_ERROR_ENVIRONMENT, errno, "cannot make a temporary folder %s (TMPDIR)",
-                              path);
-    trial->folder = PJ_STEAL(path);
-    return 0;
-}
-
 static int take_started(struct pj_trial *trial, const struct pj_wire_started *started, struct pj_error **err)
 {
     if (started->failed_step[0] != '\0' || started->device_count == 0)
@@ -94,7 +81,7 @@ int pj_trial_open(const char *driver, const char *worker_program, int interrupt_
     };
     int r = pj_pool_new(&options, &trial.pool, err);
     if (r == 0)
-        r = make_folder(&trial, err);
+        r = pj_directory_temporary(getenv("TMPDIR"), "prejit-trial", &trial.folder, err);
     struct pj_event event;
     const struct pj_worker_spec spec = {.cache_path = ""}; /* no cache at all [25] */
     if (r == 0)
