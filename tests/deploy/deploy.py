@@ -161,6 +161,20 @@ class Image(Deploy):
                 self.build(text.replace(old, new))
 
 
+class Readme(Deploy):
+    def test_its_two_commands_for_an_image_build(self):
+        with open(os.path.join(harness.SOURCE, "README.md"), encoding="utf-8") as file:
+            block = re.search(r"^## Image builds.*?^```sh\n(.*?)^```$", file.read(), re.M | re.S).group(1)
+        offline, warm = block.splitlines()
+        stage = image.Stage("", self.path("image"))
+        shutil.copytree(self.path("context"), stage.root, dirs_exist_ok=True)
+        shutil.copytree(self.path("context"), os.path.join(stage.root, "usr/local/bin"))
+        self.assertIn(" stored (", self.expect(0, stage.run(["/bin/sh", "-c", offline], self.builder)))
+        result = self.on_gpu(stage, ["/bin/sh", "-c", warm])
+        self.assertIn(f"{NATIVE_JOBS} proven ({NATIVE_JOBS} reused)", self.expect(0, result))
+        self.assert_compiled(0)
+
+
 class Pod(Deploy):
     def setUp(self):
         super().setUp()
