@@ -66,6 +66,29 @@ static int start_seat(struct pj_compile *compile, size_t i, struct pj_error **er
     return r;
 }
 
+static bool any_lives(const struct pj_compile *compile)
+{
+    for (size_t i = 0; i < compile->seat_count; i++) {
+        if (compile->seats[i].state != PJ_SEAT_EMPTY)
+            return true;
+    }
+    return false;
+}
+
+/* One of many that cannot be started, for want of processes or descriptors, is one less. */
+static int start_another(struct pj_compile *compile, size_t i, struct pj_error **err)
+{
+    PJ_CLEANUP_ERROR struct pj_error *problem = NULL;
+    int r = start_seat(compile, i, &problem);
+    if (r < 0 && r != PJ_ERROR_NO_MEMORY && any_lives(compile)) {
+        compile->fewer = true;
+        return 0;
+    }
+    if (r < 0 && err)
+        *err = PJ_STEAL(problem);
+    return r;
+}
+
 int pj_compile_start(struct pj_compile *compile, size_t count, struct pj_error **err)
 {
     if (count > MAX_SEATS)
@@ -73,11 +96,13 @@ int pj_compile_start(struct pj_compile *compile, size_t count, struct pj_error *
     for (size_t i = 0; i < count; i++) {
         if (i < compile->seat_count && compile->seats[i].state != PJ_SEAT_EMPTY)
             continue;
-        int r = start_seat(compile, i, err);
-        if (r < 0)
-            return r;
+        if (compile->fewer && any_lives(compile))
+            break;
         if (i >= compile->seat_count)
             compile->seat_count = i + 1;
+        int r = start_another(compile, i, err);
+        if (r < 0)
+            return r;
     }
     return 0;
 }
@@ -217,7 +242,7 @@ static int renew_seat(struct pj_compile *compile, struct pj_compile_seat *seat, 
     seat->folder = MAX_SEATS + compile->fresh_folders++;
     seat->folder_path = NULL;
     seat->linked = false;
-    return start_seat(compile, (size_t)(seat - compile->seats), err);
+    return start_another(compile, (size_t)(seat - compile->seats), err);
 }
 
 static int feed(struct pj_compile *compile, struct pj_compile_seat *seat, struct pj_error **err)
@@ -240,15 +265,6 @@ static bool has_work(const struct pj_compile *compile)
 {
     return compile->probe_wanted || compile->queue_next < compile->queue_count ||
            compile->alone_next < compile->alone_count;
-}
-
-static bool any_lives(const struct pj_compile *compile)
-{
-    for (size_t i = 0; i < compile->seat_count; i++) {
-        if (compile->seats[i].state != PJ_SEAT_EMPTY)
-            return true;
-    }
-    return false;
 }
 
 /* Someone must be there to do what is left, however many workers have died. */
@@ -280,9 +296,9 @@ static int seat_started(struct pj_compile *compile, struct pj_compile_seat *seat
                         const struct pj_wire_started *started, struct pj_error **err)
 {
     if (started->failed_step[0] != '\0') {
-        pj_pool_stop(compile->pool, seat->worker);
+        pj_pool_stop(compile->pool, PJ_STEAL(seat->worker));
         seat->state = PJ_SEAT_EMPTY;
-        seat->worker = NULL;
+        compile->fewer = true; /* else the next phase would try it again */
         return any_lives(compile) ? 0 : pj_machine_start_error(compile->session, started, err);
     }
     compile->failed_starts = 0;
@@ -307,15 +323,17 @@ static int seat_died(struct pj_compile *compile, struct pj_compile_seat *seat, c
         if (r < 0)
             return r;
     }
-    if (was_starting && any_lives(compile))
+    if (was_starting && any_lives(compile)) {
+        compile->fewer = true;
         return 0;
+    }
     if (was_starting && ++compile->failed_starts >= MAX_FAILED_STARTS)
         return pj_error_set(err, PJ_ERROR_ENVIRONMENT,
                             "the CUDA driver does not start; the last of %u worker processes: %s",
                             compile->failed_starts, death->text);
     bool wanted =
         compile->probe_wanted || compile->queue_next < compile->queue_count || !compile->session->outcomes;
-    return wanted ? start_seat(compile, (size_t)(seat - compile->seats), err) : 0;
+    return wanted ? start_another(compile, (size_t)(seat - compile->seats), err) : 0;
 }
 
 int pj_compile_event(struct pj_compile *compile, const struct pj_event *event, struct pj_error **err)

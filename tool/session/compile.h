@@ -40,13 +40,14 @@ struct pj_compile {
     struct pj_probe probe; /* the stamp is learned from it */
     bool probe_wanted, probe_running;
     unsigned probe_attempts, failed_starts;
+    bool fewer;                      /* one did not start beside others: no more are tried while one lives */
     double begin_ms, ready_since_ms; /* of the oldest entry not committed; 0 = none */
 };
 
 int pj_compile_init(struct pj_compile *compile, struct pj_session *session, struct pj_pool *pool,
                     bool in_place, struct pj_error **err);
 
-/** Starts workers until `count` seats are taken. */
+/** Starts workers until `count` seats are taken, or one does not start: then those that live do it all. */
 int pj_compile_start(struct pj_compile *compile, size_t count, struct pj_error **err);
 
 /** Queues every job in stage WAITING, biggest first. */

@@ -190,6 +190,22 @@ static int feed(struct pj_prove *prove, struct pj_prove_seat *seat, struct pj_er
     return 0;
 }
 
+/* One that cannot be started, for want of processes or descriptors, is one less: another takes the run. */
+static int start_another(struct pj_prove *prove, struct pj_prove_seat *seat, struct pj_error **err)
+{
+    PJ_CLEANUP_ERROR struct pj_error *problem = NULL;
+    bool any_lives = false;
+    int r = start_seat(prove, seat, &prove->runs[prove->run_next], &problem);
+    for (size_t i = 0; i < PJ_PROVE_SEATS; i++)
+        any_lives |= prove->seats[i].state != PJ_SEAT_EMPTY;
+    if (r < 0 && r != PJ_ERROR_NO_MEMORY && any_lives)
+        return 0;
+    prove->run_next++;
+    if (r < 0 && err)
+        *err = PJ_STEAL(problem);
+    return r;
+}
+
 int pj_prove_advance(struct pj_prove *prove, struct pj_error **err)
 {
     /* Beside the last compiles one is enough: a second start would slow them more than it saves. */
@@ -198,7 +214,7 @@ int pj_prove_advance(struct pj_prove *prove, struct pj_error **err)
     for (size_t i = 0; i < seats && r == 0; i++) {
         struct pj_prove_seat *seat = &prove->seats[i];
         if (seat->state == PJ_SEAT_EMPTY && prove->run_next < prove->run_count)
-            r = start_seat(prove, seat, &prove->runs[prove->run_next++], err);
+            r = start_another(prove, seat, err);
         else if (seat->state == PJ_SEAT_IDLE)
             r = feed(prove, seat, err);
     }
