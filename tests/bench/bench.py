@@ -15,11 +15,13 @@ def open_machine(description, **sizes):
     parser.add_argument("build")
     parser.add_argument("--emulated", action="store_true", help="use BUILD's emulated driver")
     parser.add_argument("--toolkit", help="the folder of NVRTC and nvJitLink")
+    parser.add_argument("--ptxas", help="another ptxas")
+    parser.add_argument("--no-driver", action="store_true", help="measure only what needs none, where there is such a part")
     for name, size in sizes.items():
         parser.add_argument(f"--{name}", type=int, default=size)
     options = parser.parse_args()
     try:
-        return harness.Machine(options.build, options.emulated, options.toolkit), options
+        return harness.Machine(options.build, options.emulated, options.toolkit, options.ptxas), options
     except harness.Broken as problem:
         sys.exit(str(problem))
 

@@ -14,6 +14,8 @@ DEFAULT_TIMEOUT_S = 90
 # Settings of the caller that would change what a program does; each run says itself what it needs.
 DROPPED = re.compile(r"(CUDA_CACHE|CUDA_DISABLE|CUDA_FORCE|CUDA_MODULE|PREJIT|NVIDIA_FAKE)_")
 DATA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "data")
+# The profile that is built into prejit; the emulated driver is of the same build.
+PROFILE = "580.159.04"
 
 
 class Broken(Exception):
@@ -95,7 +97,7 @@ class Background:
 class Machine:
     """Where the programs are, which driver and toolkit they meet, and a working folder that goes away."""
 
-    def __init__(self, build, emulated, toolkit=None):
+    def __init__(self, build, emulated, toolkit=None, ptxas=None):
         self.build, self.emulated = os.path.abspath(build), emulated
         self.folder = tempfile.mkdtemp(prefix="prejit-gpu-")
         self.count = 0
@@ -109,6 +111,8 @@ class Machine:
                                     PREJIT_ROOT=root)
             self.environment.pop("CUDA_VISIBLE_DEVICES", None)
             toolkit = toolkit or os.path.join(fake, "toolkit")
+            ptxas = ptxas or os.path.join(fake, "toolkit/bin/ptxas")
+        self.ptxas = ptxas and os.path.abspath(ptxas)
         # A real compiler's code is noise to the emulated driver all the same: it computes `axpb` and nothing else.
         self.toolkit = toolkit and os.path.abspath(toolkit)
         for need in ("prejit", "tests/gpu/calc", "tests/bench/baseline_pool"):
@@ -144,12 +148,13 @@ class Machine:
         """Settings that make the emulated driver behave as `text` says."""
         return {"NVIDIA_FAKE_SCENARIO": self.write("scenario", text)}
 
-    def run(self, command, timeout=DEFAULT_TIMEOUT_S, settings=None):
+    def run(self, command, timeout=DEFAULT_TIMEOUT_S, settings=None, environment=None):
         """Runs to the end or to the time limit; nothing of it stays behind."""
+        environment = {**(self.environment if environment is None else environment), **(settings or {})}
         start = time.monotonic()
         with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
             process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=errors, cwd=self.folder,
-                                       env={**self.environment, **(settings or {})}, start_new_session=True)
+                                       env=environment, start_new_session=True)
             # Popen.wait with a time limit polls, and would add up to 50 ms to what is measured.
             late = threading.Event()
             timer = threading.Timer(timeout, lambda: (late.set(), os.killpg(process.pid, signal.SIGKILL)))
@@ -194,6 +199,13 @@ class Machine:
 
     def warm(self, manifest, cache, *arguments, jobs=16, **more):
         return self.prejit("warm", manifest, cache, "-j", jobs, *arguments, **more)
+
+    def warm_offline(self, manifest, cache, *arguments, profile=PROFILE, timeout=DEFAULT_TIMEOUT_S):
+        """As in an image build: no way to a driver is told, and no GPU would be visible to one that is found."""
+        bare = {name: value for name, value in self.environment.items() if name not in ("PREJIT_DRIVER", "LD_LIBRARY_PATH")}
+        ptxas = ["--ptxas", self.ptxas] if self.ptxas and "--nvjitlink" not in arguments else []
+        return Report(self.run([os.path.join(self.build, "prejit"), "warm", manifest, "--offline", profile, "--cache", cache,
+                                "--format", "json", *ptxas, *map(str, arguments)], timeout, {"CUDA_VISIBLE_DEVICES": ""}, bare))
 
     def nvrtc(self):
         """Arguments that say which NVRTC prejit takes; none: the one it finds by itself."""

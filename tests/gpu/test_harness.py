@@ -8,10 +8,14 @@ import json
 import os
 import shutil
 import struct
+import subprocess
+import sys
 import tempfile
 import unittest
 
+import entries
 import harness
+import offline
 import toolkit
 import workload
 from checks import Checks, table_lines
@@ -133,6 +137,74 @@ class Toolkit(unittest.TestCase):
             self.assertEqual(checks.rows[1][1:], (str(wrong), "= []", not wrong))
 
 
+class Entries(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="prejit-entries-")
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def test_what_the_real_driver_wrote_is_made_anew(self):
+        golden = os.path.join(HERE, "../data/driver/golden")
+        seen = 0
+        for case in sorted(os.listdir(golden)):
+            for name, file in entries.contents(os.path.join(golden, case)).items():
+                key, payload = entries.take_apart(file)
+                self.assertEqual((entries.name_of(key), entries.put_together(key, payload)), (name, file))
+                seen += 1
+        self.assertGreater(seen, 10)
+
+    def test_index_of_the_real_driver_is_made_anew(self):
+        case = os.path.join(HERE, "../data/driver/golden/library")
+        sizes = {name: len(file) for name, file in entries.contents(case).items()}
+        self.assertEqual(entries.make_index(sizes), toolkit.read(os.path.join(case, "index")))
+
+    def test_planted_cache(self):
+        pairs = [(b"one", b"payload"), (b"two", b"")]
+        entries.plant(self.folder, pairs)
+        self.assertEqual(entries.contents(self.folder),
+                         {entries.name_of(key): entries.put_together(key, payload) for key, payload in pairs})
+        index = toolkit.read(os.path.join(self.folder, "index"))
+        self.assertEqual(struct.unpack_from("<IIQ", index), (65, 2, 13))
+        self.assertEqual(struct.unpack_from("<QQQQ", index, 16), (harness.fnv1a(b"one"), 10, harness.fnv1a(b"two"), 3))
+
+    def test_damaged_entry_is_not_taken_apart(self):
+        sound = entries.put_together(b"key", b"payload")
+        for damaged in (b"", sound[:27], sound[:-1], sound + b"x", sound[:-1] + b"x", b"\x42" + sound[1:]):
+            with self.assertRaises(ValueError):
+                entries.take_apart(damaged)
+
+    def test_poison(self):
+        made = {kind: offline.poison_of(kind, b"0123456789", b"other") for kind in ("random", "cut", "arch", "empty", "sound")}
+        self.assertEqual(made, {**made, "cut": b"01234", "arch": b"other", "empty": b"", "sound": b"0123456789"})
+        self.assertEqual(len(made["random"]), 10)
+        self.assertNotEqual(made["random"], b"0123456789")
+
+
+class Watch(unittest.TestCase):
+    def look(self, name):
+        """What the watch finds while a process below this one has a file of that name mapped."""
+        folder = tempfile.mkdtemp(prefix="prejit-watch-")
+        self.addCleanup(shutil.rmtree, folder)
+        path = os.path.join(folder, name)
+        with open(path, "wb") as file:
+            file.write(bytes(4096))
+        program = ("import mmap, sys; file = open(sys.argv[1], 'rb'); map = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ);"
+                   "print(1, flush=True); sys.stdin.read()")
+        with subprocess.Popen([sys.executable, "-c", program, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+            process.stdout.readline()
+            watch = offline.DriverWatch()
+            watch.look()
+            process.stdin.close()
+        self.assertIn(process.pid, watch.seen)
+        return watch.found, path
+
+    def test_a_driver_is_seen(self):
+        found, path = self.look("libcuda.so.1")
+        self.assertEqual(found, {path})
+
+    def test_another_library_is_none(self):
+        self.assertEqual(self.look("libcudart.so.13")[0], set())
+
+
 class Workload(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.mkdtemp(prefix="prejit-workload-")
@@ -213,7 +285,13 @@ class WholeRun(unittest.TestCase):
         for name, broken in (
                 ("sources", "the report is not as promised: KeyError: 'toolkit'  <-- broken"),
                 ("links", "ptx: cold, every input misses: status 1: no output (yes)  <-- broken"),
-                ("cubins", "could not be carried out: prejit ended with 1 and no JSON: ")):
+                ("cubins", "could not be carried out: prejit ended with 1 and no JSON: "),
+                ("offline_caches", "offline: exit status, verdicts: (0, {'proven': 15}) (= (0, {'stored': 20}))  <-- broken"),
+                ("offline_fatbins", "the report is not as promised: KeyError: 'reason_code'"),
+                ("against_driver", "ptxas: exit status, verdicts: (0, {'proven': 9}) (= (0, {'stored': 12}))  <-- broken"),
+                ("wrong_profile", "verify: status, verdicts: (0, {'proven': 5}) (= (4, {'missed': 5}))  <-- broken"),
+                ("poison", "the report is not as promised: "), ("poisoned_links", "the report is not as promised: "),
+                ("offline_speed", "could not be carried out: offline ended with 0 and {'proven': 1}: []")):
             output = io.StringIO()
             with contextlib.redirect_stdout(output):
                 status = load_run().main(["--emulated", "--only", name, self.build])
