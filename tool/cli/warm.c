@@ -16,9 +16,10 @@ const struct pj_command pj_command_warm = {
     .description =
         "Has the CUDA driver compile every module of the manifest that is not in the compute cache,\n"
         "and proves from fresh processes, with JIT disabled, that programs will find it there.\n"
-        "Nothing to do costs milliseconds and opens no driver.\n"
-        "Exit status: 0 proven; 1 a module failed; 2 usage or manifest; 3 the machine cannot do it;\n"
-        "4 something will be compiled at first use, or loads slower than the manifest allows;\n"
-        "75 try again later.",
+        "Nothing to do costs milliseconds and opens no driver. With --offline neither driver nor GPU is\n"
+        "needed: ptxas compiles, and the next warm where the driver is proves what was stored.\n"
+        "Exit status: 0 proven, or stored offline; 1 a module failed; 2 usage or manifest;\n"
+        "3 the machine cannot do it; 4 something will be compiled at first use, or loads slower than the\n"
+        "manifest allows; 75 try again later.",
     .run = run,
 };
