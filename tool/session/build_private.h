@@ -90,7 +90,8 @@ int pj_build_settle(struct pj_build_work *work, enum pj_build_verdict verdict, c
  * compiled. */
 int pj_build_open_out_dir(struct pj_build *build, struct pj_error **err);
 
-/** Writes cubins and PTX, and afterwards index.json, which is the report. Nothing with --check. */
+/** Writes cubins and PTX, and afterwards index.json, which is the report without times. Nothing with --check.
+ */
 int pj_build_write(struct pj_build *build, struct pj_error **err);
 int pj_build_write_index(struct pj_build *build, struct pj_error **err);
 

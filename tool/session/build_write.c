@@ -101,10 +101,25 @@ int pj_build_write(struct pj_build *build, struct pj_error **err)
     return r < 0 ? pj_error_wrap(err, r, "writing to %s", build->options->out_dir) : 0;
 }
 
+/* What was made is the same at every build, and so is what tells of it: image layers are reused. */
+static int render_without_times(struct pj_build *build, struct pj_buffer *text, struct pj_error **err)
+{
+    struct pj_build_report report = build->report;
+    report.seconds = -1;
+    report.units = pj_arena_calloc(&build->arena, report.unit_count + 1, sizeof *report.units);
+    if (!report.units)
+        return pj_error_no_memory(err);
+    for (size_t i = 0; i < report.unit_count; i++) {
+        report.units[i] = build->report.units[i];
+        report.units[i].has_ms = false;
+    }
+    return pj_build_render_json(&report, text, err);
+}
+
 int pj_build_write_index(struct pj_build *build, struct pj_error **err)
 {
     PJ_CLEANUP_BUFFER struct pj_buffer text = {0};
-    int r = pj_build_render_json(&build->report, &text, err);
+    int r = render_without_times(build, &text, err);
     if (r == 0)
         r = write_file(build->options->out_dir, "index.json", &text, err);
     return r < 0 ? pj_error_wrap(err, r, "writing to %s", build->options->out_dir) : 0;
