@@ -372,6 +372,20 @@ static void put_evicted(const struct pj_report *report, struct pj_buffer *buffer
     pj_buffer_puts(buffer, report->store.evicted > 0 ? " made room (--evict)" : " made room");
 }
 
+/* "; code as the driver's own in 10 of 10": of the proven ones. */
+static void put_against(const struct pj_report *report, struct pj_buffer *buffer)
+{
+    struct pj_report_summary summary;
+    size_t same = 0;
+    pj_report_summarise(report, &summary);
+    if (!report->against_driver || summary.verdicts[PJ_VERDICT_PROVEN] == 0)
+        return;
+    for (size_t i = 0; i < report->job_count; i++)
+        same += report->jobs[i].against_driver == PJ_AGAINST_SAME;
+    pj_buffer_printf(buffer, "; code as the driver's own in %zu of %zu", same,
+                     summary.verdicts[PJ_VERDICT_PROVEN]);
+}
+
 int pj_render_answer(const struct pj_report *report, bool below_table, struct pj_buffer *buffer,
                      struct pj_error **err)
 {
@@ -390,6 +404,7 @@ int pj_render_answer(const struct pj_report *report, bool below_table, struct pj
     }
     put_not_required(&line, &troubles);
     put_evicted(report, buffer);
+    put_against(report, buffer);
     if (!trouble)
         put_cache(&report->cache, buffer);
     put_cure(report, &troubles, buffer);

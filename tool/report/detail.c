@@ -179,6 +179,23 @@ static bool has_detail(const struct pj_report *report, const struct pj_report_jo
     return told && (job->reason || job->log);
 }
 
+/* Why a proven job's code is not the driver's, or was not compared with it. */
+static bool push_against(struct pj_details *details, const struct pj_report_job *job)
+{
+    if (!job->against_detail)
+        return true;
+    struct pj_detail *detail = PJ_ARRAY_PUSH(details);
+    if (!detail)
+        return false;
+    *detail = (struct pj_detail){
+        .module = job->module,
+        .target = job->target,
+        .verdict = pj_against_name(job->against_driver),
+        .reason = job->against_detail,
+    };
+    return true;
+}
+
 int pj_report_details(const struct pj_report *report, const void *const *rows, size_t row_count, bool verbose,
                       struct pj_buffer *buffer, struct pj_error **err)
 {
@@ -186,6 +203,8 @@ int pj_report_details(const struct pj_report *report, const void *const *rows, s
     for (size_t i = 0; i < row_count; i++) {
         const struct pj_report_job *job = rows[i];
         enum pj_verdict verdict = job->verdict;
+        if (!push_against(&details, job))
+            return pj_error_no_memory(err);
         if (!has_detail(report, job, verbose))
             continue;
         struct pj_detail *detail = PJ_ARRAY_PUSH(&details);

@@ -232,6 +232,16 @@ static json_t *make_origin(enum pj_origin origin)
     return json_null();
 }
 
+static json_t *make_against(const struct pj_report_job *job)
+{
+    if (job->against_driver == PJ_AGAINST_NONE)
+        return json_null();
+    struct pj_json_builder object = {.value = json_object()};
+    pj_json_member(&object, "result", json_string(pj_against_name(job->against_driver)));
+    pj_json_member(&object, "detail", pj_json_text(job->against_detail));
+    return pj_json_finish(&object);
+}
+
 static json_t *make_job(const struct pj_report_job *job)
 {
     struct pj_json_builder object = {.value = json_object()};
@@ -248,6 +258,7 @@ static json_t *make_job(const struct pj_report_job *job)
     pj_json_member(&object, "reason", pj_json_text(job->reason));
     pj_json_member(&object, "origin", make_origin(job->origin));
     pj_json_member(&object, "offline_compiler", pj_json_text(job->offline_compiler));
+    pj_json_member(&object, "against_driver", make_against(job));
     pj_json_member(&object, "compile_ms",
                    pj_json_number(pj_report_ms_known(job->has_compile_ms, job->compile_ms), job->compile_ms));
     pj_json_member(&object, "cold_ms", make_cold(job));

@@ -12,6 +12,21 @@ bool pj_report_ms_known(bool has, double ms)
     return has && isfinite(ms) && ms >= 0;
 }
 
+const char *pj_against_name(enum pj_against against)
+{
+    switch (against) {
+    case PJ_AGAINST_SAME:
+        return "same code";
+    case PJ_AGAINST_OTHER:
+        return "other code";
+    case PJ_AGAINST_NOT_COMPARED:
+        return "not compared";
+    case PJ_AGAINST_NONE:
+        break;
+    }
+    return "";
+}
+
 bool pj_samples_summary(const struct pj_samples *samples, double *ret_median, double *ret_minimum,
                         double *ret_maximum)
 {

@@ -79,6 +79,17 @@ enum pj_origin {
     PJ_ORIGIN_REPAIRED, /* compiled twice in this run: the first result got lost */
 };
 
+/** How the machine code of a job's entries compares with what the driver compiles itself. */
+enum pj_against {
+    PJ_AGAINST_NONE, /* not asked for, or the job is not proven */
+    PJ_AGAINST_SAME,
+    PJ_AGAINST_OTHER,
+    PJ_AGAINST_NOT_COMPARED,
+};
+
+/** "same code", "other code", "not compared"; "" for NONE. */
+const char *pj_against_name(enum pj_against against);
+
 /** One cache entry of a job. */
 struct pj_report_entry {
     const char *name; /* "c/a/920786966c763d" */
@@ -102,6 +113,8 @@ struct pj_report_job {
     enum pj_origin origin;
     const char *offline_compiler; /* "ptxas 13.0.88": what made its entries in place of a driver; NULL = a
                                      driver did, or it is not known */
+    enum pj_against against_driver;
+    const char *against_detail; /* OTHER: the first section that differs; NOT_COMPARED: why; else NULL */
     bool has_compile_ms, has_cold_ms, cold_from_receipt;
     double compile_ms; /* of this run */
     double cold_ms;    /* wall time of the compile that made the entry, this run's or the receipt's */
@@ -154,7 +167,8 @@ struct pj_report {
     size_t environment_count;
     const char **notes; /* facts about the run, one line each, for people and for JSON */
     size_t note_count;
-    bool nothing_to_do; /* the receipt held: the driver was not opened */
+    bool against_driver; /* the proven jobs' code was to be compared with the driver's own */
+    bool nothing_to_do;  /* the receipt held: the driver was not opened */
     /* Options of this command line that a cure has to repeat (`--cache`, `DIR`), each as given. */
     const char **repeat_options;
     size_t repeat_option_count;

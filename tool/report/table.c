@@ -139,6 +139,14 @@ static bool get_peak_rss(const void *row, struct pj_cell *cell)
     return job->has_peak_rss;
 }
 
+static bool get_against(const void *row, struct pj_cell *cell)
+{
+    const struct pj_report_job *job = row;
+    pj_buffer_puts(&cell->text, pj_against_name(job->against_driver));
+    return cell->text.size > 0;
+}
+
+/* The last one is for runs that compared code alone. */
 static const struct pj_column job_columns[] = {
     {"MODULE", NULL, PJ_COLUMN_TEXT, false, get_module},
     {"TARGET", NULL, PJ_COLUMN_TEXT, false, get_target},
@@ -153,6 +161,7 @@ static const struct pj_column job_columns[] = {
     {"PEAK RSS", NULL, PJ_COLUMN_BYTES, true, get_peak_rss},
     {"ENTRY", NULL, PJ_COLUMN_TEXT, true, get_entry},
     {"WITNESSES", NULL, PJ_COLUMN_TEXT, true, get_witnesses},
+    {"CODE", NULL, PJ_COLUMN_TEXT, false, get_against},
 };
 
 /* The jobs that get a line; the others are counted, those in trouble apart. */
@@ -242,7 +251,7 @@ int pj_render_table(const struct pj_report *report, bool verbose, struct pj_buff
     if (result)
         return result;
     const struct pj_column_table table = {.columns = job_columns,
-                                          .column_count = PJ_COUNT(job_columns),
+                                          .column_count = PJ_COUNT(job_columns) - !report->against_driver,
                                           .rows = choice.rows,
                                           .row_count = choice.row_count};
     result = pj_column_text(&table, verbose, buffer, err);

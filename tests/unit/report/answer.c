@@ -56,6 +56,27 @@ static void one_job_is_not_plural(void **state)
     assert_answer(report, "1 job: 1 proven in 2.9 s; 20 MB of 1.0 GiB in /var/cache/app/nv");
 }
 
+static void code_is_counted_where_it_was_compared(void **state)
+{
+    struct pj_report *report = model_make(*state, "against");
+    assert_non_null(report);
+    assert_answer(report,
+                  "4 jobs: 3 proven (4 reused), 1 skipped in 2.9 s; code as the driver's own in 1 of 3; "
+                  "20 MB of 1.0 GiB in /var/cache/app/nv");
+    decide(&report->jobs[3], PJ_VERDICT_MISSED, NULL);
+    report->exit_code = PJ_EXIT_COLD;
+    assert_answer(report,
+                  "exit 4: 1 of 4 will be compiled at first use: m3 sm_90 (missed); code as the driver's own "
+                  "in 1 of 3; run: prejit warm m.yaml");
+    for (size_t i = 0; i < 3; i++) {
+        decide(&report->jobs[i], PJ_VERDICT_MISSED, NULL);
+        report->jobs[i].against_driver = PJ_AGAINST_NONE;
+    }
+    assert_answer(report,
+                  "exit 4: 4 of 4 will be compiled at first use: m0 sm_90, m1 sm_90, m2 sm_90 (missed) and 1 "
+                  "more; run: prejit warm m.yaml");
+}
+
 static void nothing_to_do_says_how_fast_that_was_known(void **state)
 {
     struct pj_report *report = proven(state, 64);
@@ -372,6 +393,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH_ARENA(success_counts_where_entries_came_from),
         WITH_ARENA(one_job_is_not_plural),
+        WITH_ARENA(code_is_counted_where_it_was_compared),
         WITH_ARENA(nothing_to_do_says_how_fast_that_was_known),
         WITH_ARENA(offline_skipped_and_left_out_have_counts),
         WITH_ARENA(an_empty_run_is_a_line_too),

@@ -84,7 +84,8 @@ static void a_measured_job_is_one_line(void **state)
         "    {\"id\": \"m2[max_registers=64]@sm_80\", \"module\": \"m2\", \"target\": \"sm_80\", "
         "\"target_kind\": \"foreign\", \"options\": {\"max_registers\": 64, \"generate_line_info\": true, "
         "\"cache_mode\": \"ca\"}, \"required\": true, \"verdict\": \"proven\", \"reason_code\": null, "
-        "\"reason\": null, \"origin\": \"repaired\", \"offline_compiler\": null, \"compile_ms\": null, "
+        "\"reason\": null, \"origin\": \"repaired\", \"offline_compiler\": null, \"against_driver\": null, "
+        "\"compile_ms\": null, "
         "\"cold_ms\": {\"value\": 312.5, \"source\": \"receipt\"}, "
         "\"warm_ms\": {\"median\": 1.0, \"min\": 0.9, \"max\": 1.3, \"samples\": [1.0, 0.9, 1.3]}, "
         "\"witnesses\": {\"jit_disabled\": true, \"canary\": true, \"wall_time_zero\": true, "
@@ -122,6 +123,20 @@ static void a_run_without_a_driver_names_profiles_and_compiler(void **state)
     assert_non_null(strstr(pj_buffer_text(&json), "\"origin\": \"reused\", \"offline_compiler\": null, "));
 }
 
+static void code_is_told_beside_the_drivers(void **state)
+{
+    (void)state;
+    PJ_CLEANUP_BUFFER struct pj_buffer json = {0};
+    render("against", &json);
+    const char *text = pj_buffer_text(&json);
+    assert_non_null(strstr(text, "\"against_driver\": {\"result\": \"other code\", "
+                                 "\"detail\": \"section .text.k differs\"}, "));
+    assert_non_null(strstr(text, "\"against_driver\": {\"result\": \"same code\", \"detail\": null}, "));
+    assert_non_null(strstr(text, "\"against_driver\": {\"result\": \"not compared\", "
+                                 "\"detail\": \"the driver crashed\"}, "));
+    assert_non_null(strstr(text, "\"against_driver\": null, "));
+}
+
 static void every_entry_is_listed(void **state)
 {
     (void)state;
@@ -156,6 +171,7 @@ int main(void)
         cmocka_unit_test(a_short_run_took_some_time),
         cmocka_unit_test(a_measured_job_is_one_line),
         cmocka_unit_test(a_run_without_a_driver_names_profiles_and_compiler),
+        cmocka_unit_test(code_is_told_beside_the_drivers),
         cmocka_unit_test(every_entry_is_listed),
         cmocka_unit_test(output_is_appended_and_the_same_every_time),
     };

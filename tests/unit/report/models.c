@@ -5,8 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-const char *const model_names[] = {"bare", "warm",    "offline", "noop", "trouble",
-                                   "plan", "hostile", "many",    NULL};
+const char *const model_names[] = {"bare",    "warm", "offline", "against", "noop",
+                                   "trouble", "plan", "hostile", "many",    NULL};
 
 /* Room for the entries of each job; entry_count says how many it has. */
 enum { ENTRIES_MAX = 3 };
@@ -220,6 +220,23 @@ static struct pj_report *make_offline(struct pj_arena *arena)
     return report;
 }
 
+/* Each way that a comparison with the driver's code can end. */
+static struct pj_report *make_against(struct pj_arena *arena)
+{
+    struct pj_report *report = model_proven(arena, 4);
+    if (!report)
+        return NULL;
+    report->command = "verify";
+    report->against_driver = true;
+    report->jobs[0].against_driver = PJ_AGAINST_OTHER;
+    report->jobs[0].against_detail = "section .text.k differs";
+    report->jobs[1].against_driver = PJ_AGAINST_SAME;
+    report->jobs[2].against_driver = PJ_AGAINST_NOT_COMPARED;
+    report->jobs[2].against_detail = "the driver crashed";
+    report->jobs[3].verdict = PJ_VERDICT_SKIPPED;
+    return report;
+}
+
 struct pj_report *model_make(struct pj_arena *arena, const char *name)
 {
     if (strcmp(name, "bare") == 0)
@@ -228,6 +245,8 @@ struct pj_report *model_make(struct pj_arena *arena, const char *name)
         return make_warm(arena);
     if (strcmp(name, "offline") == 0)
         return make_offline(arena);
+    if (strcmp(name, "against") == 0)
+        return make_against(arena);
     if (strcmp(name, "trouble") == 0)
         return make_trouble(arena);
     if (strcmp(name, "plan") == 0)

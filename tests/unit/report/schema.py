@@ -81,6 +81,7 @@ def main():
             sys.exit(f"model {name}: {error.json_path}: {error.message}")
     check_values(models)
     check_strict(validator, models["warm"], 100)
+    check_strict(validator, models["against"], 100)
     refusal = load(emit, "refusal")
     for error in validator.iter_errors(refusal):
         sys.exit(f"refusal: {error.json_path}: {error.message}")

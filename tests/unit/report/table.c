@@ -50,6 +50,23 @@ static void jobs_have_a_line_each(void **state)
                  "note: 2 stale entries of other driver builds (8.4 MB) were removed to make room\n");
 }
 
+static void code_has_a_column_where_it_was_compared(void **state)
+{
+    (void)state;
+    PJ_CLEANUP_ARENA struct pj_arena arena = {0};
+    struct pj_report *report = model_make(&arena, "against");
+    assert_non_null(report);
+    assert_table(report, false,
+                 "MODULE  TARGET  VERDICT  COMPILE    WARM  SPEEDUP    SIZE  CODE\n"
+                 "m0      sm_90   proven    312 ms  1.0 ms     312x  290 kB  other code\n"
+                 "m1      sm_90   proven    312 ms  1.0 ms     312x  290 kB  same code\n"
+                 "m2      sm_90   proven    312 ms  1.0 ms     312x  290 kB  not compared\n"
+                 "m3      sm_90   skipped   312 ms  1.0 ms     312x  290 kB  -\n"
+                 "\n"
+                 "m0 sm_90: other code: section .text.k differs\n"
+                 "m2 sm_90: not compared: the driver crashed\n");
+}
+
 static void verbose_adds_columns(void **state)
 {
     (void)state;
@@ -347,6 +364,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(jobs_have_a_line_each),
+        cmocka_unit_test(code_has_a_column_where_it_was_compared),
         cmocka_unit_test(verbose_adds_columns),
         cmocka_unit_test(several_entries_are_summed_and_named),
         cmocka_unit_test(a_plan_shows_what_is_there),
