@@ -114,14 +114,35 @@ static int add_warnings(struct pj_build *build, struct pj_build_unit *unit, cons
     return 0;
 }
 
+static int warn(struct pj_build *build, struct pj_build_unit *unit, const char *text, struct pj_error **err)
+{
+    const struct pj_usage one = {.warnings = &text, .warning_count = 1};
+    return add_warnings(build, unit, &one, err);
+}
+
+/* A text that is too long to be read tells nothing: the code is good all the same. */
+static int warn_unread(struct pj_build *build, struct pj_build_unit *unit, const struct pj_error *problem,
+                       struct pj_error **err)
+{
+    const char *text = pj_arena_printf(&build->arena, "warning : what its kernels take is not known: %s",
+                                       pj_error_message(problem));
+    return text ? warn(build, unit, text, err) : pj_error_no_memory(err);
+}
+
 int pj_build_take_usage(struct pj_build *build, struct pj_build_work *work, struct pj_making *making,
                         struct pj_error **err)
 {
     const struct pj_buffer *log = pj_making_result(making, PJ_OUTPUT_LOG);
     struct pj_usage usage = {0};
-    int r = pj_usage_read(pj_buffer_text(log), log->size, &build->arena, &usage, err);
-    if (r == 0)
-        r = add_warnings(build, work->unit, &usage, err);
+    PJ_CLEANUP_ERROR struct pj_error *problem = NULL;
+    int r = pj_usage_read(pj_buffer_text(log), log->size, &build->arena, &usage, &problem);
+    if (r == PJ_ERROR_NO_MEMORY)
+        return pj_error_no_memory(err);
+    if (r < 0) {
+        work->unit->kernel_count = 0; /* of an earlier compiler: the linker may have changed it */
+        return warn_unread(build, work->unit, problem, err);
+    }
+    r = add_warnings(build, work->unit, &usage, err);
     if (r < 0 || usage.kernel_count == 0)
         return r;
     struct pj_build_kernel *kernels = pj_arena_calloc(&build->arena, usage.kernel_count, sizeof *kernels);
@@ -162,12 +183,6 @@ static int check_kernels(struct pj_build *build, struct pj_build_work *work, str
                 err);
     }
     return 0;
-}
-
-static int warn(struct pj_build *build, struct pj_build_unit *unit, const char *text, struct pj_error **err)
-{
-    const struct pj_usage one = {.warnings = &text, .warning_count = 1};
-    return add_warnings(build, unit, &one, err);
 }
 
 /* How the name of every function's section begins. */
