@@ -46,6 +46,7 @@ struct pj_options {
     const char *ptxas;          /* --ptxas, of an offline run: a file, or a folder that holds it */
     const char *nvjitlink;      /* --nvjitlink, the same: in place of ptxas */
     bool prepare;               /* plan: run NVRTC, so that the jobs of sources are known */
+    bool against_driver;        /* verify: compare the code of what is proven with the driver's own */
     bool check_stable;          /* compile sources twice although that was done before */
     const char *worker_program; /* absolute path of a prejit program to run as worker; required */
     const char *const *targets; /* -t: replace the manifest's */

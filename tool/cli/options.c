@@ -114,6 +114,13 @@ static int apply_prepare(struct pj_cli_options *options, const char *value, stru
     return 0;
 }
 
+static int apply_against_driver(struct pj_cli_options *options, const char *value, struct pj_error **err)
+{
+    (void)value, (void)err;
+    options->run.against_driver = true;
+    return 0;
+}
+
 static int apply_check_stable(struct pj_cli_options *options, const char *value, struct pj_error **err)
 {
     (void)value, (void)err;
@@ -291,6 +298,8 @@ static const struct option_info option_table[] = {
      apply_wait},
     {"evict", 0, NULL, WARM, "let entries of this driver go where room is short", apply_evict},
     {"prepare", 0, NULL, PLAN, "run NVRTC, so that the jobs and entries of sources are known", apply_prepare},
+    {"against-driver", 0, NULL, VERIFY, "compare the code of what is proven with what the driver compiles",
+     apply_against_driver},
     {"check-stable", 0, NULL, RUNS, "compile sources twice: do they give the same PTX each time",
      apply_check_stable},
     {"user", 0, "USER", RUNS | CACHE, "do everything as this user: UID, UID:GID or a name", apply_user},

@@ -323,6 +323,29 @@ int pj_engine_compile_and_prove(struct pj_engine *engine, unsigned samples, stru
     return r;
 }
 
+int pj_engine_compile(struct pj_engine *engine, struct pj_error **err)
+{
+    struct pj_compile *compile = &engine->compile;
+    const struct pj_session *session = engine->session;
+    if (session->format == PJ_FORMAT_OTHER)
+        return 0;
+    int r = begin_compile(engine, err);
+    if (r == 0)
+        r = pj_compile_fill(compile, err);
+    if (r == 0 && compile->queue_count > 0)
+        r = pj_compile_start(compile, wanted_workers(engine), err);
+    while (r == 0 && !ended_early(engine) && session->format != PJ_FORMAT_OTHER) {
+        r = pj_compile_advance(compile, err);
+        if (r < 0 || pj_compile_finished(compile))
+            break;
+        r = step(engine, err);
+    }
+    if (r == 0)
+        r = pj_compile_commit(compile, err);
+    pj_compile_stop(compile);
+    return r;
+}
+
 int pj_engine_prove(struct pj_engine *engine, const size_t *jobs, size_t count, unsigned samples, bool alone,
                     struct pj_error **err)
 {

@@ -23,6 +23,10 @@ int pj_engine_new(struct pj_session *session, struct pj_engine **ret_engine, str
  * deadline has passed. */
 int pj_engine_compile_and_prove(struct pj_engine *engine, unsigned samples, struct pj_error **err);
 
+/** Compiles every job in stage WAITING and commits it; proves nothing. Nothing is done where the driver's
+ * format turns out not to be known. Ends early like the above. */
+int pj_engine_compile(struct pj_engine *engine, struct pj_error **err);
+
 /** Proves the given jobs, compiling nothing. `alone`: one process at a time. */
 int pj_engine_prove(struct pj_engine *engine, const size_t *jobs, size_t count, unsigned samples, bool alone,
                     struct pj_error **err);

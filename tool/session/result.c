@@ -82,6 +82,8 @@ int pj_result_row(struct pj_session *session, size_t index, struct pj_report_job
         .slow = outcome->slow,
         .origin = outcome->origin,
         .offline_compiler = made_offline_by(outcome),
+        .against_driver = outcome->against_driver,
+        .against_detail = outcome->against_detail,
         .has_compile_ms = outcome->has_compile_ms,
         .compile_ms = outcome->compile_ms,
         .has_cold_ms = outcome->has_cold_ms,
@@ -294,6 +296,7 @@ int pj_result_from_session(struct pj_session **session, struct pj_result **ret_r
     };
     report->nvrtc = from->nvrtc.library;
     report->offline = from->offline;
+    report->against_driver = from->options->against_driver;
     int r = fill_jobs(from, report, err);
     if (r == 0)
         r = fill_common(from, report, err);

@@ -46,6 +46,8 @@ struct pj_outcome {
     size_t entry_count;
     const struct pj_receipt_job *before; /* the receipt's, of the same images and options; NULL = none */
     const char *offline_compiler;        /* what made its entries in this run, in place of a driver */
+    enum pj_against against_driver;
+    const char *against_detail; /* as in the report */
     bool has_compile_ms, has_cold_ms, cold_from_receipt;
     double compile_ms, cold_ms;
     uint64_t peak_rss_bytes; /* 0 = not known */

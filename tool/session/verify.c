@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "session/against.h"
 #include "session/as_user.h"
 #include "session/engine.h"
 #include "session/outcome.h"
@@ -177,6 +178,8 @@ int pj_verify(const struct pj_options *options, struct pj_result **ret_result, s
         r = pj_engine_meet_driver_to_prove(engine, err);
     if (r == 0 && session->outcomes)
         r = prove_what_is_there(engine, err);
+    if (r == 0 && session->outcomes && options->against_driver)
+        r = pj_against_driver(session, err);
     if (r < 0)
         return r;
     pj_session_settle_early_end(session);
