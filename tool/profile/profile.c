@@ -9,7 +9,8 @@ const char *pj_profile_kind_name(enum pj_profile_kind kind)
     static const char *const names[PJ_PROFILE_KIND_COUNT] = {
         [PJ_PROFILE_PLAIN] = "plain",     [PJ_PROFILE_ONE_OPTION] = "one-option",
         [PJ_PROFILE_OPTIONS] = "options", [PJ_PROFILE_LINK] = "link",
-        [PJ_PROFILE_FOREIGN] = "foreign", [PJ_PROFILE_BESIDE] = "beside",
+        [PJ_PROFILE_FATBIN] = "fatbin",   [PJ_PROFILE_FOREIGN] = "foreign",
+        [PJ_PROFILE_BESIDE] = "beside",
     };
     return names[kind];
 }

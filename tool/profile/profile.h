@@ -29,6 +29,7 @@ enum pj_profile_kind {
     PJ_PROFILE_ONE_OPTION,
     PJ_PROFILE_OPTIONS, /* several */
     PJ_PROFILE_LINK,    /* an input of the driver's linker, with and without options */
+    PJ_PROFILE_FATBIN,  /* PTX in a fatbin: stored, packed with LZ4 and with zstd */
     PJ_PROFILE_FOREIGN, /* for an architecture that the machine does not have: name, key and checksum alone */
     PJ_PROFILE_BESIDE,  /* into a cache with a valid index, beside entries of the driver's, which stayed */
     PJ_PROFILE_KIND_COUNT

@@ -59,6 +59,7 @@ void pj_profile_check_kinds(struct pj_profile_reader *reader);
 
 #define PJ_PROFILE_VERSION_ALLOWED "two to four numbers joined by points"
 #define PJ_PROFILE_KINDS_ALLOWED                                                                             \
-    "a list of `plain`, `one-option`, `options`, `link`, `foreign` and `beside`, which may be empty"
+    "a list of `plain`, `one-option`, `options`, `link`, `fatbin`, `foreign` and `beside`, which may be "    \
+    "empty"
 
 #endif

@@ -16,7 +16,9 @@ static int make_trials(struct pj_profile_work *work, struct pj_error **err)
 {
     struct pj_profile_case *cases = NULL;
     struct pj_arena *arena = &work->trial.arena;
-    int r = pj_profile_cases(work->trial.arch, arena, &cases, &work->count, err);
+    int r = pj_profile_fatbins_make(&work->fatbins, err);
+    if (r == 0)
+        r = pj_profile_cases(work->trial.arch, &work->fatbins, arena, &cases, &work->count, err);
     if (r < 0)
         return r;
     work->trials = pj_arena_calloc(arena, work->count, sizeof *work->trials);
@@ -88,7 +90,7 @@ static int fill_profile(struct pj_profile_work *work, struct pj_error **err)
     if (!pj_isa_highest_for_cuda(work->trial.cuda_version, &profile->ptx_isa))
         profile->ptx_isa = pj_isa_newest();
     (void)strftime(day, sizeof day, "%Y-%m-%d", gmtime_r(&now, &parts));
-    profile->driver_version = work->trial.driver_version ? work->trial.driver_version : "unknown";
+    profile->driver_version = work->trial.driver_version;
     profile->cuda_version = work->trial.cuda_version;
     profile->stamp = work->stamp;
     profile->cache_format = 65;
@@ -235,7 +237,20 @@ static void free_work(struct pj_profile_work *work)
             pj_buffer_free(&work->trials[i].cubins[k]);
         }
     }
+    pj_profile_fatbins_free(&work->fatbins);
     pj_trial_close(&work->trial);
+}
+
+/* A profile says for which build it is, and that no call to the driver tells. */
+static int check_driver(const struct pj_profile_work *work, struct pj_error **err)
+{
+    if (work->trial.driver_version)
+        return 0;
+    return pj_error_set(err, PJ_ERROR_ENVIRONMENT,
+                        "the file of the CUDA driver, %s, has no version at the end of its name, so that the "
+                        "profile could not say which driver it is of: name the file that has, with "
+                        "--driver PATH/libcuda.so.VERSION",
+                        work->trial.driver_file ? work->trial.driver_file : "which nothing tells");
 }
 
 int pj_profile_make(const struct pj_profile_options *options, char **ret_profile, char **ret_text,
@@ -243,6 +258,8 @@ int pj_profile_make(const struct pj_profile_options *options, char **ret_profile
 {
     struct pj_profile_work work = {.options = options};
     int r = pj_trial_open(options->driver, options->worker_program, options->interrupt_fd, &work.trial, err);
+    if (r == 0)
+        r = check_driver(&work, err);
     if (r == 0)
         r = make_trials(&work, err);
     if (r == 0)

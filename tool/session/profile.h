@@ -22,6 +22,7 @@ struct pj_profile_trial {
 };
 
 struct pj_profile_work {
+    struct pj_profile_fatbins fatbins;
     const struct pj_profile_options *options;
     struct pj_trial trial;
     const char *stamp;
@@ -45,6 +46,15 @@ int pj_profile_compile(struct pj_profile_work *work, struct pj_error **err);
 /** Entries assembled from ptxas' cubins, in a cache of their own and beside the driver's, are loaded and run.
  */
 int pj_profile_run(struct pj_profile_work *work, struct pj_error **err);
+
+/** The name that the entry of text number `index` has, as it is predicted. */
+uint64_t pj_profile_entry_hash(const struct pj_profile_work *work, const struct pj_profile_trial *trial,
+                               size_t index);
+
+/** Its file with that payload, and the name that it gives. */
+int pj_profile_entry_assemble(const struct pj_profile_work *work, const struct pj_profile_trial *trial,
+                              size_t index, const struct pj_buffer *payload, struct pj_buffer *ret_file,
+                              uint64_t *ret_hash, struct pj_error **err);
 
 /** Notes why a case is not proven; the first reason stays. */
 int pj_profile_problem(struct pj_profile_work *work, struct pj_profile_trial *trial, struct pj_error **err,

@@ -2,7 +2,11 @@
 /* Kernels and options of the cases. */
 #include "session/profile_cases.h"
 
+#include <string.h>
+
 #include "arch/arch.h"
+#include "image/fatbin_key.h"
+#include "image/fatbin_write.h"
 
 /* Old enough for every driver that this is for: PTX ISA 6.4 is CUDA 10.1's, sm_75 the oldest that CUDA 13
  * compiles for. */
@@ -69,6 +73,63 @@ struct pj_trial_load pj_profile_other_load(void)
     return (struct pj_trial_load){.texts = other, .text_count = 1};
 }
 
+static const struct {
+    const char *title;
+    enum pj_packing packing;
+} packings[PJ_PROFILE_FATBINS] = {
+    {"stored fatbin", PJ_PACKING_NONE},
+    {"LZ4 fatbin", PJ_PACKING_LZ4},
+    {"zstd fatbin", PJ_PACKING_ZSTD},
+};
+
+static int read_key_image(const struct pj_buffer *image, struct pj_buffer *ret_key_image,
+                          struct pj_error **err)
+{
+    struct pj_fatbin fatbin;
+    struct pj_fatbin_entry entry;
+    int r = pj_fatbin_start(image->data, image->size, &fatbin, err);
+    if (r == 0)
+        r = pj_fatbin_next(&fatbin, &entry, err);
+    return r > 0 ? pj_fatbin_key_image(&fatbin, &entry, ret_key_image, err) : r;
+}
+
+/* Ends each text in as many line feeds as it takes to have another size, so that every case has a key of its
+ * own, and the stored one more NULs behind it than any rule but the right one would put there [3]. */
+static int make_fatbin(struct pj_profile_fatbins *fatbins, size_t index, struct pj_error **err)
+{
+    struct pj_buffer *text = &fatbins->bytes[index], *image = &fatbins->images[index];
+    pj_buffer_puts(text, whole[0]);
+    while (!text->failed && text->size % 8 != index)
+        pj_buffer_putc(text, '\n');
+    fatbins->texts[index] = pj_buffer_text(text);
+    const struct pj_fatbin_ptx ptx = {.text = fatbins->texts[index],
+                                      .size = text->size,
+                                      .arch = 75,
+                                      .version = {6, 4},
+                                      .packing = packings[index].packing};
+    int r = pj_buffer_check(text, err);
+    if (r == 0)
+        r = pj_fatbin_write(&ptx, image, err);
+    return r == 0 ? read_key_image(image, &fatbins->key_images[index], err) : r;
+}
+
+int pj_profile_fatbins_make(struct pj_profile_fatbins *fatbins, struct pj_error **err)
+{
+    int r = 0;
+    for (size_t i = 0; i < PJ_PROFILE_FATBINS && r == 0; i++)
+        r = make_fatbin(fatbins, i, err);
+    return r;
+}
+
+void pj_profile_fatbins_free(struct pj_profile_fatbins *fatbins)
+{
+    for (size_t i = 0; i < PJ_PROFILE_FATBINS; i++) {
+        pj_buffer_free(&fatbins->bytes[i]);
+        pj_buffer_free(&fatbins->images[i]);
+        pj_buffer_free(&fatbins->key_images[i]);
+    }
+}
+
 struct option {
     enum pj_jit_option option;
     uint32_t value;
@@ -102,37 +163,48 @@ static struct pj_jit_options options_of(size_t set)
     return options;
 }
 
-int pj_profile_cases(uint16_t own, struct pj_arena *arena, struct pj_profile_case **ret_cases,
-                     size_t *ret_count, struct pj_error **err)
+int pj_profile_cases(uint16_t own, const struct pj_profile_fatbins *fatbins, struct pj_arena *arena,
+                     struct pj_profile_case **ret_cases, size_t *ret_count, struct pj_error **err)
 {
     size_t arch_count, used = 0;
     const uint16_t *archs = pj_arch_all(&arch_count);
     const struct pj_trial_load plain = {.texts = whole, .text_count = PJ_COUNT(whole)};
     const struct pj_trial_load link = {.texts = linked, .text_count = PJ_COUNT(linked), .link = true};
-    struct pj_profile_case *cases =
-        pj_arena_calloc(arena, 2 + 2 * PJ_COUNT(option_sets) + arch_count, sizeof *cases);
+    struct pj_profile_case *cases = pj_arena_calloc(
+        arena, 2 + 2 * PJ_COUNT(option_sets) + PJ_PROFILE_FATBINS + arch_count, sizeof *cases);
     if (!cases)
         return pj_error_no_memory(err);
-    cases[used++] = (struct pj_profile_case){"plain", PJ_PROFILE_PLAIN, plain};
+    cases[used++] = (struct pj_profile_case){.title = "plain", .kind = PJ_PROFILE_PLAIN, .load = plain};
     for (size_t i = 0; i < PJ_COUNT(option_sets); i++) {
-        cases[used] = (struct pj_profile_case){
-            option_sets[i].title, option_sets[i].count == 1 ? PJ_PROFILE_ONE_OPTION : PJ_PROFILE_OPTIONS,
-            plain};
+        cases[used] = (struct pj_profile_case){.title = option_sets[i].title,
+                                               .kind = option_sets[i].count == 1 ? PJ_PROFILE_ONE_OPTION
+                                                                                 : PJ_PROFILE_OPTIONS,
+                                               .load = plain};
         cases[used++].load.options = options_of(i);
     }
-    cases[used++] = (struct pj_profile_case){"link", PJ_PROFILE_LINK, link};
+    cases[used++] = (struct pj_profile_case){.title = "link", .kind = PJ_PROFILE_LINK, .load = link};
     for (size_t i = 0; i < PJ_COUNT(option_sets); i += 5) { /* one of one option, one of three */
-        cases[used] = (struct pj_profile_case){pj_arena_printf(arena, "link, %s", option_sets[i].title),
-                                               PJ_PROFILE_LINK, link};
+        cases[used] =
+            (struct pj_profile_case){.title = pj_arena_printf(arena, "link, %s", option_sets[i].title),
+                                     .kind = PJ_PROFILE_LINK,
+                                     .load = link};
         if (!cases[used].title)
             return pj_error_no_memory(err);
         cases[used++].load.options = options_of(i);
     }
+    for (size_t i = 0; i < PJ_PROFILE_FATBINS; i++) {
+        cases[used] = (struct pj_profile_case){.title = packings[i].title,
+                                               .kind = PJ_PROFILE_FATBIN,
+                                               .load = plain,
+                                               .key_image = &fatbins->key_images[i]};
+        cases[used].load.texts = &fatbins->texts[i];
+        cases[used++].load.image = &fatbins->images[i];
+    }
     for (size_t i = 0; i < arch_count; i++) {
         if (archs[i] == own)
             continue;
-        cases[used] =
-            (struct pj_profile_case){pj_arena_printf(arena, "sm_%u", archs[i]), PJ_PROFILE_FOREIGN, plain};
+        cases[used] = (struct pj_profile_case){
+            .title = pj_arena_printf(arena, "sm_%u", archs[i]), .kind = PJ_PROFILE_FOREIGN, .load = plain};
         if (!cases[used].title)
             return pj_error_no_memory(err);
         cases[used++].load.target = archs[i];

@@ -103,11 +103,13 @@ static int add_order(struct batch *batch, size_t index, size_t text, struct pj_e
     return ptxas ? ptxas_arguments(batch, trial, making, err) : linker_arguments(batch, trial, making, err);
 }
 
-/* nvJitLink gives a linked cubin: that is comparable with a plain load alone [33]. */
+/* nvJitLink gives a linked cubin: that is comparable with a plain load alone [33]. Of the same PTX out of a
+ * fatbin it would say the same once more. */
 static bool compiles(const struct batch *batch, const struct pj_profile_trial *trial)
 {
     return trial->predicted &&
-           (batch->library == PJ_LIBRARY_PTXAS || (!trial->of->load.link && trial->option_text[0] == '\0'));
+           (batch->library == PJ_LIBRARY_PTXAS ||
+            (!trial->of->load.link && !trial->of->load.image && trial->option_text[0] == '\0'));
 }
 
 static int add_orders(struct batch *batch, struct pj_error **err)

@@ -71,14 +71,35 @@ int pj_profile_learn(struct pj_profile_work *work, struct pj_error **err)
     return work->stamp ? 0 : pj_error_no_memory(err);
 }
 
+uint64_t pj_profile_entry_hash(const struct pj_profile_work *work, const struct pj_profile_trial *trial,
+                               size_t index)
+{
+    const struct pj_buffer *image = trial->of->key_image;
+    const char *text = trial->of->load.texts[index];
+    return image ? pj_cache_key_hash_exact(work->stamp, trial->arch, pj_buffer_text(image), image->size,
+                                           trial->option_text)
+                 : pj_cache_key_hash(work->stamp, trial->arch, text, strlen(text), trial->option_text);
+}
+
+int pj_profile_entry_assemble(const struct pj_profile_work *work, const struct pj_profile_trial *trial,
+                              size_t index, const struct pj_buffer *payload, struct pj_buffer *ret_file,
+                              uint64_t *ret_hash, struct pj_error **err)
+{
+    const struct pj_buffer *image = trial->of->key_image;
+    const char *text = trial->of->load.texts[index], *bytes = pj_buffer_text(payload);
+    if (image)
+        return pj_entry_assemble_exact(work->stamp, trial->arch, pj_buffer_text(image), image->size,
+                                       trial->option_text, bytes, payload->size, ret_file, ret_hash, err);
+    return pj_entry_assemble(work->stamp, trial->arch, text, strlen(text), trial->option_text, bytes,
+                             payload->size, ret_file, ret_hash, err);
+}
+
 /* The entry of text number `index`: read under the name predicted, and assembled anew from its payload. */
 static int check_entry(struct pj_profile_work *work, struct pj_profile_trial *trial, const char *cache,
                        size_t index, struct pj_error **err)
 {
-    const char *text = trial->of->load.texts[index];
     char path[PJ_ENTRY_PATH_TEXT];
-    uint64_t hash = pj_cache_key_hash(work->stamp, trial->arch, text, strlen(text), trial->option_text),
-             made = 0;
+    uint64_t hash = pj_profile_entry_hash(work, trial, index), made = 0;
     PJ_CLEANUP_FREE char *full = pj_path_join(cache, pj_entry_path(hash, path));
     PJ_CLEANUP_BUFFER struct pj_buffer file = {0};
     PJ_CLEANUP_BUFFER struct pj_buffer assembled = {0};
@@ -94,16 +115,18 @@ static int check_entry(struct pj_profile_work *work, struct pj_profile_trial *tr
     pj_entry_header_read((const unsigned char *)file.data, &header);
     if (header.payload_bytes > file.size - PJ_ENTRY_HEADER_BYTES)
         return pj_profile_problem(work, trial, err, "the entry %s is cut", path);
-    const char *payload = file.data + (file.size - (size_t)header.payload_bytes);
-    int r = pj_entry_assemble(work->stamp, trial->arch, text, strlen(text), trial->option_text, payload,
-                              (size_t)header.payload_bytes, &assembled, &made, err);
+    struct pj_buffer *payload = &trial->payloads[index];
+    pj_buffer_append(payload, file.data + (file.size - (size_t)header.payload_bytes),
+                     (size_t)header.payload_bytes);
+    int r = pj_buffer_check(payload, err);
+    if (r == 0)
+        r = pj_profile_entry_assemble(work, trial, index, payload, &assembled, &made, err);
     if (r < 0)
         return r;
     if (made != hash || assembled.size != file.size || memcmp(assembled.data, file.data, file.size) != 0)
         return pj_profile_problem(work, trial, err, "the entry %s is not, byte for byte, the one predicted",
                                   path);
-    pj_buffer_append(&trial->payloads[index], payload, (size_t)header.payload_bytes);
-    return pj_buffer_check(&trial->payloads[index], err);
+    return 0;
 }
 
 int pj_profile_predict(struct pj_profile_work *work, struct pj_error **err)

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "cache/assemble.h"
 #include "cache/store.h"
 #include "session/outcome.h"
 #include "session/profile.h"
@@ -27,13 +26,11 @@ static int open_store(const char *cache, struct pj_store **ret_store, struct pj_
 static int store_entry(struct pj_profile_work *work, struct pj_profile_trial *trial, struct pj_store *store,
                        size_t index, struct pj_error **err)
 {
-    const char *folder = NULL, *text = trial->of->load.texts[index];
-    const struct pj_buffer *cubin = &trial->cubins[index];
+    const char *folder = NULL;
     PJ_CLEANUP_BUFFER struct pj_buffer file = {0};
     struct pj_commit_item item = {0};
     char path[PJ_ENTRY_PATH_TEXT];
-    int r = pj_entry_assemble(work->stamp, trial->arch, text, strlen(text), trial->option_text,
-                              pj_buffer_text(cubin), cubin->size, &file, &item.hash, err);
+    int r = pj_profile_entry_assemble(work, trial, index, &trial->cubins[index], &file, &item.hash, err);
     if (r == 0)
         r = pj_store_private_folder(store, 0, &folder, err);
     PJ_CLEANUP_FREE char *full = r == 0 ? pj_path_join(folder, pj_entry_path(item.hash, path)) : NULL;

@@ -30,8 +30,12 @@ static int take_started(struct pj_trial *trial, const struct pj_wire_started *st
     trial->cuda_version = started->cuda_version;
     trial->arch = (uint16_t)(first->major * 10 + first->minor);
     trial->gpu = pj_arena_strdup(&trial->arena, first->name);
-    if (started->file_count > 0)
+    if (started->file_count > 0) {
         trial->driver_version = pj_machine_driver_version(&trial->arena, started->files[0].path);
+        trial->driver_file = pj_arena_strdup(&trial->arena, started->files[0].path);
+        if (!trial->driver_file)
+            return pj_error_no_memory(err);
+    }
     return trial->gpu ? 0 : pj_error_no_memory(err);
 }
 
@@ -112,12 +116,13 @@ static int make_parts(const struct pj_trial_load *load, struct pj_wire_part *par
                       struct pj_wire_descriptors *descriptors, struct pj_error **err)
 {
     for (size_t i = 0; i < load->text_count; i++) {
-        size_t size = strlen(load->texts[i]);
+        const char *bytes = load->image ? pj_buffer_text(load->image) : load->texts[i];
+        size_t size = load->image ? load->image->size : strlen(bytes);
         parts[i] = (struct pj_wire_part){.type = load->link ? PJ_JIT_INPUT_PTX : 0,
                                          .name = i == 0 ? "first.ptx" : "second.ptx",
                                          .bytes = size};
-        pj_sha256_of(load->texts[i], size, &parts[i].sha256);
-        int r = pj_file_in_memory(load->texts[i], size, &descriptors->fds[i], err);
+        pj_sha256_of(bytes, size, &parts[i].sha256);
+        int r = pj_file_in_memory(bytes, size, &descriptors->fds[i], err);
         if (r < 0)
             return r;
         descriptors->count = i + 1;

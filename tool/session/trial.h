@@ -12,6 +12,8 @@
 struct pj_trial_load {
     const char *const *texts;
     size_t text_count;
+    const struct pj_buffer
+        *image; /* what is loaded in place of the only text, which is in it; NULL = the text */
     bool link;
     struct pj_jit_options options;
     uint16_t target; /* CU_JIT_TARGET; 0 = the device's own */
@@ -23,7 +25,8 @@ struct pj_trial {
     char *folder; /* below TMPDIR, 0700 */
     /* What the driver's first process told. */
     int cuda_version;
-    const char *driver_version; /* NULL = not known */
+    const char *driver_version; /* NULL = its file's name does not end in it */
+    const char *driver_file;    /* NULL = not known */
     const char *gpu;            /* name of the first one */
     uint16_t arch;              /* of the first one */
 };

@@ -17,7 +17,7 @@ static void values_arrive(void **state)
     assert_int_equal(profile.arch_count, 2);
     assert_int_equal(profile.archs[0], 80);
     assert_int_equal(profile.archs[1], 90);
-    static const bool proven[] = {true, true, true, true, false, false};
+    static const bool proven[] = {true, true, true, true, false, false, false};
     assert_memory_equal(profile.proven, proven, sizeof proven);
     assert_int_equal(profile.compiler_count, 1);
     assert_string_equal(profile.compilers[0].tool, "ptxas");
@@ -45,10 +45,10 @@ static void edges_are_accepted(void **state)
         TO_ISA "ptx_isa: 10.0\n" FROM_ARCHS,
         TO_ISA "ptx_isa: 8.8\n" FROM_ARCHS,
         TO_ARCHS "architectures: [75]\n" FROM_PROVEN,
-        TO_PROVEN
-        "proven: []\nnot_proven: [beside, foreign, link, options, one-option, plain]\n" FROM_COMPILERS,
-        TO_PROVEN
-        "not_proven: []\nproven: [beside, foreign, link, options, one-option, plain]\n" FROM_COMPILERS,
+        TO_PROVEN "proven: []\nnot_proven: [beside, foreign, fatbin, link, options, one-option, "
+                  "plain]\n" FROM_COMPILERS,
+        TO_PROVEN "not_proven: []\nproven: [beside, foreign, fatbin, link, options, one-option, "
+                  "plain]\n" FROM_COMPILERS,
         TO_COMPILERS "compilers: []\n" FROM_MADE,
         TO_COMPILERS "compilers: [{tool: ptxas, version: 13.0.88, cases: 1000000, same_code_cases: 0},\n"
                      "{tool: nvjitlink, version: 13.0.88, cases: 1, same_code_cases: 1},\n"
@@ -98,7 +98,8 @@ static void compilers_are_found(void **state)
 static void kinds_have_names(void **state)
 {
     (void)state;
-    static const char *const names[] = {"plain", "one-option", "options", "link", "foreign", "beside"};
+    static const char *const names[] = {"plain",  "one-option", "options", "link",
+                                        "fatbin", "foreign",    "beside"};
     assert_int_equal(PJ_COUNT(names), PJ_PROFILE_KIND_COUNT);
     for (int kind = 0; kind < PJ_PROFILE_KIND_COUNT; kind++)
         assert_string_equal(pj_profile_kind_name((enum pj_profile_kind)kind), names[kind]);

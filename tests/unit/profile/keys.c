@@ -89,7 +89,7 @@ static const struct {
      "least one architecture, for example `[sm_80, sm_90]`"},
     {TO_PROVEN "proven: plain\n" NOT_PROVEN FROM_COMPILERS,
      "f:6:9: `proven`: read `plain`; allowed is a list of `plain`, `one-option`, `options`, `link`, "
-     "`foreign` and "
+     "`fatbin`, `foreign` and "
      "`beside`, which may be empty, for example `[plain, link]`"},
     {TO_COMPILERS "compilers: ptxas\n" FROM_MADE, "f:8:12: `compilers`: read `ptxas`; allowed is a list of "
                                                   "compilers, for example `[{tool: ptxas, version: 13.0.88, "

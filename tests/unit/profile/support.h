@@ -13,7 +13,7 @@
 #define ISA        "ptx_isa: 9.0\n"
 #define ARCHS      "architectures: [sm_80, sm_90]\n"
 #define PROVEN     "proven: [plain, one-option, options, link]\n"
-#define NOT_PROVEN "not_proven: [foreign, beside]\n"
+#define NOT_PROVEN "not_proven: [foreign, beside, fatbin]\n"
 #define COMPILERS  "compilers: [{tool: ptxas, version: 13.0.88, cases: 12, same_code_cases: 12}]\n"
 #define MADE       "made: {on: 2026-11-30, with: prejit 0.1.0, gpu: NVIDIA H200}\n"
 

@@ -12,7 +12,8 @@
 #define NUMBER  "; allowed is a number from 1 to 4294967295, for example `65`"
 #define PTX_ISA "; allowed is a PTX ISA version, two numbers joined by a point, for example `9.0`"
 #define KINDS                                                                                                \
-    "; allowed is a list of `plain`, `one-option`, `options`, `link`, `foreign` and `beside`, which may be " \
+    "; allowed is a list of `plain`, `one-option`, `options`, `link`, `fatbin`, `foreign` and `beside`, "    \
+    "which may be "                                                                                          \
     "empty, "                                                                                                \
     "for example "
 #define WITH_COMPILER(text) TO_COMPILERS "compilers: [{" text "}]\n" FROM_MADE
@@ -72,15 +73,16 @@ static const struct {
     {TO_PROVEN "proven: [plain, one-option, option, link]\n" NOT_PROVEN FROM_COMPILERS,
      "f:6:9: `options` is neither under `proven` nor under `not_proven`: name it under one of them\n"
      "f:6:29: `proven`: read `option`" KINDS "`[plain, link]`; did you mean `options`?"},
-    {TO_PROVEN PROVEN "not_proven: [foreign, beside, [plain]]\n" FROM_COMPILERS,
-     "f:7:31: `not_proven`: read a list" KINDS "`[foreign]`"},
-    {TO_PROVEN PROVEN "not_proven: [foreign, beside, plain]\n" FROM_COMPILERS,
-     "f:7:31: `not_proven`: `plain` is given twice, first at line 6, column 10: remove one of them"},
+    {TO_PROVEN PROVEN "not_proven: [foreign, beside, fatbin, [plain]]\n" FROM_COMPILERS,
+     "f:7:39: `not_proven`: read a list" KINDS "`[foreign]`"},
+    {TO_PROVEN PROVEN "not_proven: [foreign, beside, fatbin, plain]\n" FROM_COMPILERS,
+     "f:7:39: `not_proven`: `plain` is given twice, first at line 6, column 10: remove one of them"},
     {TO_PROVEN "proven: []\nnot_proven: []\n" FROM_COMPILERS,
      "f:6:9: `plain` is neither under `proven` nor under `not_proven`: name it under one of them\n"
      "f:6:9: `one-option` is neither under `proven` nor under `not_proven`: name it under one of them\n"
      "f:6:9: `options` is neither under `proven` nor under `not_proven`: name it under one of them\n"
      "f:6:9: `link` is neither under `proven` nor under `not_proven`: name it under one of them\n"
+     "f:6:9: `fatbin` is neither under `proven` nor under `not_proven`: name it under one of them\n"
      "f:6:9: `foreign` is neither under `proven` nor under `not_proven`: name it under one of them\n"
      "f:6:9: `beside` is neither under `proven` nor under `not_proven`: name it under one of them"},
     {WITH_COMPILER("tool: nvcc, version: 13.0.88, cases: 1, same_code_cases: 1"),
