@@ -62,6 +62,8 @@ int pj_build_take_failure(struct pj_build *build, struct pj_build_work *work, st
     switch (making->end) {
     case PJ_MAKING_REFUSED:
         return take_refusal(build, work, making, library, err);
+    case PJ_MAKING_IMPOSSIBLE:
+        return pj_build_settle(work, PJ_BUILD_REJECTED, "not-handed-over", making->reason, err);
     case PJ_MAKING_CHANGED:
         return pj_build_settle(work, PJ_BUILD_REJECTED, "image-changed", making->reason, err);
     case PJ_MAKING_CRASHED:

@@ -224,7 +224,7 @@ static int give(struct pj_maker *maker, struct seat *seat, size_t order, struct 
     if (r < 0 && r != PJ_ERROR_NO_MEMORY) {
         const char *reason = pj_arena_strdup(maker->options.arena, pj_error_message(problem));
         pj_maker_results_close(&seat->results);
-        return reason ? settle(maker, order, PJ_MAKING_CHANGED, reason, err) : pj_error_no_memory(err);
+        return reason ? settle(maker, order, PJ_MAKING_IMPOSSIBLE, reason, err) : pj_error_no_memory(err);
     }
     if (r < 0)
         return pj_error_no_memory(err);

@@ -21,9 +21,10 @@ struct pj_making_part {
 enum pj_making_end {
     PJ_MAKING_NOT_TRIED, /* the run ended before */
     PJ_MAKING_MADE,
-    PJ_MAKING_REFUSED, /* by the library: `result_name`, the log tells more */
-    PJ_MAKING_CHANGED, /* a file changed meanwhile, or cannot be opened; or the order is too long: `reason` */
-    PJ_MAKING_CRASHED, /* a worker died of it, twice: `reason` */
+    PJ_MAKING_REFUSED,    /* by the library: `result_name`, the log tells more */
+    PJ_MAKING_IMPOSSIBLE, /* no worker got it: a file cannot be opened, or it is too long: `reason` */
+    PJ_MAKING_CHANGED,    /* a file changed meanwhile: `reason` */
+    PJ_MAKING_CRASHED,    /* a worker died of it, twice: `reason` */
     PJ_MAKING_TIMED_OUT,
     PJ_MAKING_OUT_OF_MEMORY,
 };

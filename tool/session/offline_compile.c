@@ -120,6 +120,9 @@ static int take_failure(struct pj_offline *offline, struct pj_offline_unit *unit
     struct pj_arena *arena = &offline->session->arena;
     const char *log = pj_buffer_text(pj_making_result(making, PJ_OUTPUT_LOG)), *reason = making->reason;
     switch (making->end) {
+    case PJ_MAKING_IMPOSSIBLE:
+        fail(unit, PJ_VERDICT_REJECTED, "not-handed-over", reason);
+        break;
     case PJ_MAKING_CHANGED:
         fail(unit, PJ_VERDICT_REJECTED, "image-changed", reason);
         break;

@@ -238,6 +238,8 @@ static int take_failure(struct batch *batch, const struct work *work, struct pj_
         return set_fate(batch, work, PJ_JOB_TIMED_OUT, "timed-out", making->reason, err);
     case PJ_MAKING_OUT_OF_MEMORY:
         return set_fate(batch, work, PJ_JOB_OUT_OF_MEMORY, "out-of-memory", making->reason, err);
+    case PJ_MAKING_IMPOSSIBLE:
+        return set_fate(batch, work, PJ_JOB_REJECTED, "not-handed-over", making->reason, err);
     case PJ_MAKING_CHANGED:
         return set_fate(batch, work, PJ_JOB_REJECTED, "image-changed", making->reason, err);
     case PJ_MAKING_NOT_TRIED:

@@ -57,10 +57,39 @@ static void test_usage(void **state)
         "too long: prejit reads at most 67108864");
 }
 
+static void test_failures(void **state)
+{
+    static const struct {
+        enum pj_making_end end;
+        enum pj_build_verdict verdict;
+        const char *code;
+    } cases[] = {
+        {PJ_MAKING_IMPOSSIBLE, PJ_BUILD_REJECTED, "not-handed-over"},
+        {PJ_MAKING_CHANGED, PJ_BUILD_REJECTED, "image-changed"},
+        {PJ_MAKING_CRASHED, PJ_BUILD_CRASHED, "crashed"},
+        {PJ_MAKING_TIMED_OUT, PJ_BUILD_TIMED_OUT, "timed-out"},
+        {PJ_MAKING_OUT_OF_MEMORY, PJ_BUILD_OUT_OF_MEMORY, "out-of-memory"},
+    };
+    (void)state;
+    for (size_t i = 0; i < PJ_COUNT(cases); i++) {
+        CLEANUP_RESULT struct result result;
+        PJ_CLEANUP_ERROR struct pj_error *err = NULL;
+        make(&result);
+        result.making.end = cases[i].end;
+        result.making.reason = "why";
+        expect_success(pj_build_take_failure(&result.build, &result.work, &result.making, "NVRTC", &err),
+                       &err);
+        assert_int_equal(result.unit.verdict, cases[i].verdict);
+        assert_string_equal(result.unit.reason_code, cases[i].code);
+        assert_string_equal(result.unit.reason, "why");
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_usage),
+        cmocka_unit_test(test_failures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -190,7 +190,7 @@ static void test_ends(void **state)
     run(&shop, 4);
     expect_end(&shop, 0, PJ_MAKING_MADE, NULL);
     expect_end(&shop, 1, PJ_MAKING_REFUSED, "n.cu(1): catastrophic error: #error directive: no luck here");
-    expect_end(&shop, 2, PJ_MAKING_CHANGED, "cannot open /nonexistent/n.cu: No such file or directory");
+    expect_end(&shop, 2, PJ_MAKING_IMPOSSIBLE, "cannot open /nonexistent/n.cu: No such file or directory");
     expect_end(&shop, 3, PJ_MAKING_CHANGED, "a file changed while prejit was working on it; run again");
     assert_string_equal(shop.makings[1].result_name, "NVRTC_ERROR_COMPILATION");
     assert_string_equal(shop.makings[1].failed_call, "nvrtcCompileProgram");
