@@ -215,6 +215,7 @@ int pj_offline_check_listed(struct pj_offline *offline, struct pj_error **err)
     for (size_t i = 0; i < most; i++) {
         struct pj_offline_unit *unit = &offline->units[i / offline->profile_count];
         struct pj_offline_entry *entry = &unit->entries[i % offline->profile_count];
+        again |= entry->assembled; /* it is pending: its file was gone at once */
         if (!entry->ours)
             continue;
         hashes[count] = entry->entry.hash;
@@ -267,8 +268,6 @@ static int settle_job(struct pj_offline *offline, size_t job, struct pj_error **
         waiting |= !unit->compiled && pj_offline_is_missing(offline, unit);
         if (unit->log)
             outcome->log = unit->log;
-        if (unit->compiled)
-            add_compile(outcome, unit);
         if (unit->failure) {
             pj_outcome_fail(outcome, unit->failure, unit->reason_code, unit->reason);
             return 0;
@@ -280,6 +279,11 @@ static int settle_job(struct pj_offline *offline, size_t job, struct pj_error **
         pj_outcome_fail(outcome, PJ_VERDICT_LOST, "not-kept",
                         "another program removed its entry again while prejit was working; run again");
         return 0;
+    }
+    for (size_t i = 0; i < offline->job_unit_counts[job]; i++) {
+        const struct pj_offline_unit *unit = &offline->units[offline->job_units[job][i]];
+        if (unit->compiled)
+            add_compile(outcome, unit);
     }
     outcome->stage = PJ_STAGE_PRESENT;
     outcome->verdict = PJ_VERDICT_STORED;
