@@ -131,8 +131,8 @@ class Failures(harness.Case):
         self.scenario("nonsense\n")
         self.modules(["a"])
         result = self.run_and_expect(3, "warm")
-        self.assertEqual(result.errors.splitlines()[-1], "prejit: the CUDA driver does not start: the last of 3 worker "
-                                                         "processes was killed by signal 6 (Aborted)")
+        self.assertEqual(result.errors.splitlines()[-1], "prejit: the CUDA driver does not start; the last of 3 worker "
+                                                         "processes: killed by signal 6 (Aborted)")
 
 
 if __name__ == "__main__":
