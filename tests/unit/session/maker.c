@@ -437,6 +437,69 @@ static void test_program_gone_for_others(void **state)
     expect_made_by(&shop, 1, 1);
 }
 
+/* What an order made is the caller's as soon as it is made; what the caller says ends the run. */
+static int take(void *context, struct pj_making *making, struct pj_error **err)
+{
+    struct shop *shop = context;
+    bool made = making->end == PJ_MAKING_MADE;
+    tell(shop, "taken %s: %s\n", making->title, made ? "made" : making->reason);
+    assert_int_equal(pj_making_result(making, PJ_OUTPUT_PTX)->size > 0, made);
+    pj_making_free(making);
+    return made ? 0 : pj_error_set(err, PJ_ERROR_IO, "no more");
+}
+
+static void test_taken(void **state)
+{
+    (void)state;
+    CLEANUP_SHOP struct shop shop;
+    PJ_CLEANUP_ERROR struct pj_error *err = NULL;
+    make_shop(&shop, "");
+    shop.options.observer = NULL;
+    shop.options.taken = take;
+    shop.options.context = &shop;
+    open_shop(&shop);
+    order(&shop, 0, GOOD GOOD);
+    order(&shop, 1, "#error so\n");
+    order(&shop, 2, "x");
+    assert_int_equal(pj_maker_run(shop.maker, shop.makings, 3, &err), PJ_ERROR_IO);
+    assert_string_equal(pj_error_message(err), "no more");
+    assert_string_equal(shop.text, "taken order0: made\n"
+                                   "taken order1: n.cu(1): catastrophic error: #error directive: so\n");
+    assert_int_equal(shop.makings[2].end, PJ_MAKING_NOT_TRIED);
+}
+
+/* ptxas is a program; it says itself which one it is. */
+static void test_ptxas(void **state)
+{
+    (void)state;
+    CLEANUP_SHOP struct shop shop;
+    static const char ptx[] = ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry k() { ret; }\n";
+    make_shop(&shop, "");
+    shop.options.library = PJ_LIBRARY_PTXAS;
+    shop.paths[0] = TOOLKIT "/bin/ptxas";
+    shop.arguments[0] = "-arch=sm_90";
+    open_shop(&shop);
+    const struct pj_compiler *compiler = pj_maker_compiler(shop.maker);
+    assert_int_equal(compiler->version, 13000);
+    assert_string_equal(compiler->library.build, "13.0.88");
+    assert_string_equal(compiler->library.path, TOOLKIT "/bin/ptxas");
+    order(&shop, 0, ptx);
+    order(&shop, 1, ".version 1.0\n");
+    shop.makings[0].outputs = shop.makings[1].outputs = PJ_OUTPUT_CUBIN | PJ_OUTPUT_LOG;
+    run(&shop, 2);
+    assert_int_equal(shop.makings[0].end, PJ_MAKING_MADE);
+    assert_true(pj_making_result(&shop.makings[0], PJ_OUTPUT_CUBIN)->size > 0);
+    assert_int_equal(shop.makings[1].end, PJ_MAKING_REFUSED);
+    assert_string_equal(shop.makings[1].result_name, "exit status 255");
+    pj_maker_free(PJ_STEAL(shop.maker));
+    shop.paths[0] = "/nonexistent/ptxas";
+    expect_not_opened(
+        &shop, PJ_ERROR_ENVIRONMENT,
+        "no usable ptxas was found:\ncannot start /nonexistent/ptxas: No such file or directory;\n"
+        "install the CUDA toolkit (package cuda-nvcc), set CUDA_HOME to it, or name the program with "
+        "--ptxas PATH");
+}
+
 static void test_first_error(void **state)
 {
     static const struct {
@@ -478,6 +541,8 @@ int main(void)
         cmocka_unit_test(test_library_gone),
         cmocka_unit_test(test_library_gone_for_others),
         cmocka_unit_test(test_program_gone_for_others),
+        cmocka_unit_test(test_taken),
+        cmocka_unit_test(test_ptxas),
         cmocka_unit_test(test_first_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
