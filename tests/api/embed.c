@@ -68,6 +68,23 @@ int main(int count, char **arguments)
     check(pj_error_exit_code(error) == 2 && strstr(pj_error_message(error), "/nonexistent.yaml") != NULL,
           "that names the file");
     pj_error_free(error);
+    error = NULL;
+    const struct pj_build_options build = {
+        .worker_program = arguments[1], .manifest = "/nonexistent.yaml", .check = true, .interrupt_fd = -1};
+    char *text = NULL, *answer = NULL;
+    int status;
+    bool interrupted;
+    check(pj_build(&build, &text, &answer, &status, &interrupted, &error) == PJ_ERROR_MANIFEST &&
+              text == NULL && answer == NULL,
+          "also for build");
+    pj_error_free(error);
+    error = NULL;
+    const struct pj_profile_options profile = {
+        .worker_program = arguments[1], .driver = "/nonexistent.so", .interrupt_fd = -1};
+    check(pj_profile_make(&profile, &text, &answer, &status, &error) == PJ_ERROR_ENVIRONMENT && text == NULL,
+          "profile needs a driver");
+    printf("# %s\n", pj_error_message(error));
+    pj_error_free(error);
     printf("1..%d\n", number);
     return failures ? 1 : 0;
 }
