@@ -72,6 +72,8 @@ static int open_own(const struct pj_session *session, struct own *own, struct pj
         .machine = session->machine,
         .format = session->format,
         .stamp = session->stamp,
+        .interrupted = session->interrupted,
+        .deadline_passed = session->deadline_passed,
     };
     int r = make_outcomes(session, own, err);
     if (r == 0)
@@ -187,7 +189,9 @@ static const char *obstacle(const struct pj_session *own, const struct pj_outcom
         return made->reason;
     if (own->format == PJ_FORMAT_OTHER)
         return "the driver's cache has a format that this prejit does not know";
-    return own->interrupted ? "the run was interrupted" : "the run's deadline passed";
+    if (own->interrupted)
+        return "the run was interrupted";
+    return own->deadline_passed ? "the run's deadline passed" : "the driver's own entry was lost";
 }
 
 static int set(struct pj_session *session, size_t job, enum pj_against against, const char *detail,

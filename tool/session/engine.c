@@ -327,7 +327,7 @@ int pj_engine_compile(struct pj_engine *engine, struct pj_error **err)
 {
     struct pj_compile *compile = &engine->compile;
     const struct pj_session *session = engine->session;
-    if (session->format == PJ_FORMAT_OTHER)
+    if (session->format == PJ_FORMAT_OTHER || ended_early(engine))
         return 0;
     int r = begin_compile(engine, err);
     if (r == 0)
