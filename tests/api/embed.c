@@ -37,6 +37,53 @@ static char *answer_of(call *run, const struct pj_options *options)
     return answer ? answer : strdup("");
 }
 
+static void check_refused(int code, struct pj_error *error, const char *message, const char *what)
+{
+    bool good = code == PJ_ERROR_USAGE && error && strcmp(pj_error_message(error), message) == 0;
+    if (!good)
+        printf("# %d: %s\n", code, error ? pj_error_message(error) : "no error");
+    check(good, what);
+    pj_error_free(error);
+}
+
+/* Every call refuses it before it does anything: a worker starts in other folders than the caller's. */
+static void check_worker_program(const char *program, const char *message)
+{
+    static const struct {
+        call *call;
+        const char *what;
+    } calls[] = {{pj_warm, "warm: worker_program"},
+                 {pj_verify, "verify: worker_program"},
+                 {pj_plan, "plan: worker_program"}};
+    const struct pj_options options = {
+        .worker_program = program, .manifest = "/nonexistent.yaml", .interrupt_fd = -1};
+    const struct pj_build_options build = {
+        .worker_program = program, .manifest = "/nonexistent.yaml", .check = true, .interrupt_fd = -1};
+    const struct pj_profile_options profile = {
+        .worker_program = program, .driver = "/nonexistent.so", .interrupt_fd = -1};
+    const struct pj_doctor_options doctor = {.worker_program = program, .interrupt_fd = -1};
+    struct pj_result *none = NULL;
+    char *text = NULL, *other = NULL;
+    int status;
+    bool interrupted;
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        struct pj_error *error = NULL;
+        int code = calls[i].call(&options, &none, &error);
+        check_refused(code, error, message, calls[i].what);
+    }
+    struct pj_error *error = NULL;
+    int code = pj_build(&build, &text, &other, &status, &interrupted, &error);
+    check_refused(code, error, message, "build: worker_program");
+    error = NULL;
+    code = pj_profile_make(&profile, &text, &other, &status, &error);
+    check_refused(code, error, message, "profile: worker_program");
+    if (!program) /* then it starts no driver */
+        return;
+    error = NULL;
+    code = pj_doctor(&doctor, &text, &status, &error);
+    check_refused(code, error, message, "doctor: worker_program");
+}
+
 int main(int count, char **arguments)
 {
     unsigned finished = 0;
@@ -85,6 +132,9 @@ int main(int count, char **arguments)
           "profile needs a driver");
     printf("# %s\n", pj_error_message(error));
     pj_error_free(error);
+    check_worker_program("prejit", "worker_program prejit: it must be an absolute path");
+    check_worker_program("", "no worker_program: it is the absolute path of a prejit program");
+    check_worker_program(NULL, "no worker_program: it is the absolute path of a prejit program");
     printf("1..%d\n", number);
     return failures ? 1 : 0;
 }

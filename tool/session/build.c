@@ -11,6 +11,7 @@
 #include "host/toolkit.h"
 #include "session/build_private.h"
 #include "session/given_file.h"
+#include "session/worker_program.h"
 
 #define DEFAULT_TIMEOUT_MS 3600000.0
 
@@ -187,7 +188,9 @@ int pj_build(const struct pj_build_options *options, char **ret_text, char **ret
 {
     struct pj_build build = {
         .options = options, .root = pj_host_root_from_environment(), .begin_ms = pj_clock_ms()};
-    int r = run(&build, err);
+    int r = pj_worker_program_check(options->worker_program, err);
+    if (r == 0)
+        r = run(&build, err);
     if (r == 0)
         r = pj_build_write(&build, err);
     if (r == 0)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Looks for everything around a cache that would make warming useless; changes nothing. */
 #include "session/doctor.h"
+#include "session/worker_program.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -99,7 +100,9 @@ int pj_doctor(const struct pj_doctor_options *options, char **ret_text, int *ret
     if (options->pid && options->env_file)
         return pj_error_set(err, PJ_ERROR_USAGE,
                             "--pid and --env-file exclude each other: a process has its own environment");
-    int r = examine(&doctor, err);
+    int r = options->worker_program ? pj_worker_program_check(options->worker_program, err) : 0;
+    if (r == 0)
+        r = examine(&doctor, err);
     if (r == 0)
         r = options->json ? pj_doctor_render_json(&doctor, &text, err)
                           : pj_doctor_render_text(&doctor, &text, err);

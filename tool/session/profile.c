@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "report/column.h"
+#include "session/worker_program.h"
 #include "version.h"
 
 static int make_trials(struct pj_profile_work *work, struct pj_error **err)
@@ -257,7 +258,9 @@ int pj_profile_make(const struct pj_profile_options *options, char **ret_profile
                     int *ret_exit_code, struct pj_error **err)
 {
     struct pj_profile_work work = {.options = options};
-    int r = pj_trial_open(options->driver, options->worker_program, options->interrupt_fd, &work.trial, err);
+    int r = pj_worker_program_check(options->worker_program, err);
+    if (r == 0)
+        r = pj_trial_open(options->driver, options->worker_program, options->interrupt_fd, &work.trial, err);
     if (r == 0)
         r = check_driver(&work, err);
     if (r == 0)

@@ -17,6 +17,7 @@
 #include "session/outcome.h"
 #include "session/prepare.h"
 #include "session/receipt_file.h"
+#include "session/worker_program.h"
 
 static int parse_selection(struct pj_session *session, struct pj_error **err)
 {
@@ -100,6 +101,9 @@ int pj_session_reload_receipt(struct pj_session *session, struct pj_error **err)
 int pj_session_open(const struct pj_options *options, const char *command, struct pj_session **ret_session,
                     struct pj_error **err)
 {
+    int r = pj_worker_program_check(options->worker_program, err);
+    if (r < 0)
+        return r;
     PJ_CLEANUP_SESSION struct pj_session *session = calloc(1, sizeof *session);
     if (!session)
         return pj_error_no_memory(err);
@@ -108,7 +112,7 @@ int pj_session_open(const struct pj_options *options, const char *command, struc
     session->begin_ms = pj_clock_ms();
     session->begin_seconds = time(NULL);
     session->root = pj_host_root_from_environment();
-    int r = pj_given_manifest_load(options->manifest, &session->manifest, err);
+    r = pj_given_manifest_load(options->manifest, &session->manifest, err);
     if (r == 0)
         r = parse_selection(session, err);
     if (r == 0)
