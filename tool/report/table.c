@@ -196,7 +196,7 @@ static int choose(const struct pj_report *report, bool verbose, struct choice *r
     for (size_t i = 0; i < report->job_count; i++) {
         const struct pj_report_job *job = &report->jobs[i];
         bool trouble = pj_report_trouble(report, job) != PJ_TROUBLE_NONE;
-        if ((all || trouble) && choice.row_count < maximum)
+        if ((all || trouble || job->against_detail) && choice.row_count < maximum)
             choice.rows[choice.row_count++] = job;
         else
             hide(&choice, job, trouble);

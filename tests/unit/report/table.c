@@ -67,6 +67,25 @@ static void code_has_a_column_where_it_was_compared(void **state)
                  "m2 sm_90: not compared: the driver crashed\n");
 }
 
+static void other_code_is_shown_among_many(void **state)
+{
+    (void)state;
+    PJ_CLEANUP_ARENA struct pj_arena arena = {0};
+    struct pj_report *report = model_proven(&arena, 60);
+    assert_non_null(report);
+    report->against_driver = true;
+    for (size_t i = 0; i < 60; i++)
+        report->jobs[i].against_driver = PJ_AGAINST_SAME;
+    report->jobs[50].against_driver = PJ_AGAINST_OTHER;
+    report->jobs[50].against_detail = "section .text.k differs";
+    assert_table(report, false,
+                 "MODULE  TARGET  VERDICT  COMPILE    WARM  SPEEDUP    SIZE  CODE\n"
+                 "m50     sm_90   proven    312 ms  1.0 ms     312x  290 kB  other code\n"
+                 "... 59 more proven (-v shows all)\n"
+                 "\n"
+                 "m50 sm_90: other code: section .text.k differs\n");
+}
+
 static void verbose_adds_columns(void **state)
 {
     (void)state;
@@ -365,6 +384,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(jobs_have_a_line_each),
         cmocka_unit_test(code_has_a_column_where_it_was_compared),
+        cmocka_unit_test(other_code_is_shown_among_many),
         cmocka_unit_test(verbose_adds_columns),
         cmocka_unit_test(several_entries_are_summed_and_named),
         cmocka_unit_test(a_plan_shows_what_is_there),
