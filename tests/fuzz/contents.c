@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "image/contents.h"
+#include "image/fatbin_key.h"
 #include "image/kind.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -35,6 +36,19 @@ static void check(const struct pj_contents *contents, size_t size)
     require((contents->ltoir.container.major == 0) || contents->kind == PJ_INPUT_LTOIR);
 }
 
+/* What of an entry stands in a key, where it does not claim to be large. */
+static void check_key(const struct pj_fatbin *fatbin, const struct pj_fatbin_entry *entry)
+{
+    enum { UNPACKED_MAX = 1 << 20 };
+    PJ_CLEANUP_BUFFER struct pj_buffer image = {0};
+    if (entry->plain_size > UNPACKED_MAX)
+        return;
+    int status = pj_fatbin_key_image(fatbin, entry, &image, NULL);
+    bool packed = entry->packing != PJ_PACKING_NONE;
+    require(status == PJ_ERROR_FORMAT ? image.size == 0
+                                      : status == 0 && image.size == entry->plain_size + packed);
+}
+
 /* The same fatbin, entry by entry: each begins behind the one before it. */
 static void check_order(const uint8_t *data, size_t size, size_t count)
 {
@@ -47,6 +61,7 @@ static void check_order(const uint8_t *data, size_t size, size_t count)
         require(entry.payload_offset >= entry.header_offset + 64 && entry.payload_size <= entry.padded_size);
         end = entry.payload_offset + entry.padded_size;
         require(end <= size);
+        check_key(&fatbin, &entry);
         entries++;
     }
     require(entries == count && fatbin.at <= size);
