@@ -117,7 +117,8 @@ struct pj_report_job {
     const char *against_detail; /* OTHER: the first section that differs; NOT_COMPARED: why; else NULL */
     bool has_compile_ms, has_cold_ms, cold_from_receipt;
     double compile_ms; /* of this run */
-    double cold_ms;    /* wall time of the compile that made the entry, this run's or the receipt's */
+    double cold_ms;    /* wall time of the compile that made the entry, this run's or the receipt's; what
+                          offline_compiler took is told in its own run alone */
     struct pj_samples warm;
     struct pj_witnesses witnesses;
     struct pj_report_entry *entries; /* none = not known */

@@ -51,7 +51,9 @@ static void remember_colds(struct pj_session *session)
         /* The receipt's jobs stand in the plan's order; one that does not is simply not remembered. */
         const struct pj_report_job *row = &receipt->jobs[k].row;
         struct pj_outcome *outcome = &session->outcomes[k];
-        if (!row->has_cold_ms || strcmp(row->id, session->plan->jobs[k].id) != 0)
+        if (!row->has_cold_ms || row->offline_compiler) /* that is not what the driver would have taken */
+            continue;
+        if (strcmp(row->id, session->plan->jobs[k].id) != 0)
             continue;
         outcome->has_cold_ms = outcome->cold_from_receipt = true;
         outcome->cold_ms = row->cold_ms;
