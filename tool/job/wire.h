@@ -174,6 +174,10 @@ struct pj_wire_make {
     const char **expressions; /* NVRTC: name expressions */
 };
 
+/** What a `made` answer names as its failed call where the library did its part, and the worker could not
+ * read or write a file: the message stands as its result's name. */
+#define PJ_WIRE_OWN_FAILURE "worker"
+
 struct pj_wire_made {
     uint64_t job;
     uint32_t image_changed;  /* the bytes read were not those of the digest: nothing was made */
@@ -181,7 +185,7 @@ struct pj_wire_made {
                                 what pj_worker_ptxas_make says */
     const char *result_name; /* "NVRTC_ERROR_COMPILATION", "exit status 255"; of a library without the
                                 function a clause */
-    const char *failed_call; /* "nvrtcCompileProgram", "ptxas"; "" = none failed */
+    const char *failed_call; /* "nvrtcCompileProgram", "ptxas", PJ_WIRE_OWN_FAILURE; "" = none failed */
     double call_ms;          /* of the compilation or the link alone */
     uint64_t peak_rss_bytes;
     uint32_t file_count;

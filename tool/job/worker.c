@@ -108,6 +108,15 @@ static int handle_load(struct worker *worker, const struct pj_wire_load *load,
     return r < 0 ? r : answer(worker, &message, err);
 }
 
+/* A full disk, or a limit of files' size, is no reason to die without a word. */
+static int tell_own_failure(struct pj_wire_made *made, const struct pj_error *problem, struct pj_arena *arena,
+                            struct pj_error **err)
+{
+    made->failed_call = PJ_WIRE_OWN_FAILURE;
+    made->result_name = pj_arena_strdup(arena, pj_error_message(problem));
+    return made->result_name ? 0 : pj_error_no_memory(err);
+}
+
 static int handle_make(struct worker *worker, const struct pj_wire_make *make,
                        const struct pj_wire_descriptors *descriptors, struct pj_arena *arena,
                        struct pj_error **err)
@@ -121,8 +130,13 @@ static int handle_make(struct worker *worker, const struct pj_wire_make *make,
     struct pj_wire_message message = {.type = PJ_WIRE_MADE};
     message.made = (struct pj_wire_made){.job = make->job, .result_name = "", .failed_call = ""};
     message.made.image_changed = !parts.same;
+    PJ_CLEANUP_ERROR struct pj_error *problem = NULL;
     if (parts.same)
-        r = pj_worker_make(&worker->maker, make, &parts, descriptors, arena, &message.made, err);
+        r = pj_worker_make(&worker->maker, make, &parts, descriptors, arena, &message.made, &problem);
+    if (r == PJ_ERROR_IO)
+        r = tell_own_failure(&message.made, problem, arena, err);
+    else if (r < 0 && err)
+        *err = PJ_STEAL(problem);
     return r < 0 ? r : answer(worker, &message, err);
 }
 

@@ -3,6 +3,7 @@
 #include "session/maker.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -327,6 +328,18 @@ static int blame(struct pj_maker *maker, size_t order, const struct pj_death *de
                   reason, err);
 }
 
+/* The worker lives, and its order is none the better for it. */
+static int take_own_failure(struct pj_maker *maker, struct seat *seat, const struct pj_wire_made *made,
+                            struct pj_error **err)
+{
+    struct pj_death death = {.cause = PJ_DEATH_CRASHED};
+    (void)snprintf(death.text, sizeof death.text, "%s", made->result_name);
+    pj_maker_results_close(&seat->results);
+    seat->state = SEAT_IDLE;
+    maker->running--;
+    return blame(maker, seat->order, &death, err);
+}
+
 static bool any_lives(const struct pj_maker *maker)
 {
     for (size_t i = 0; i < maker->seat_count; i++) {
@@ -367,7 +380,9 @@ static int handle(struct pj_maker *maker, const struct pj_event *event, struct p
         maker->failed_starts++; /* else it would be started again at once, and again */
         return any_lives(maker) ? 0 : cannot_open(maker, event->started, err);
     case PJ_EVENT_MADE:
-        return take_made(maker, seat, event->made, err);
+        return strcmp(event->made->failed_call, PJ_WIRE_OWN_FAILURE) == 0
+                   ? take_own_failure(maker, seat, event->made, err)
+                   : take_made(maker, seat, event->made, err);
     case PJ_EVENT_DIED:
         return seat_died(maker, seat, &event->death, err);
     default:

@@ -24,7 +24,7 @@ enum pj_making_end {
     PJ_MAKING_REFUSED,    /* by the library: `result_name`, the log tells more */
     PJ_MAKING_IMPOSSIBLE, /* no worker got it: a file cannot be opened, or it is too long: `reason` */
     PJ_MAKING_CHANGED,    /* a file changed meanwhile: `reason` */
-    PJ_MAKING_CRASHED,    /* a worker died of it, twice: `reason` */
+    PJ_MAKING_CRASHED,    /* a worker died of it, or could not hand its result over, twice: `reason` */
     PJ_MAKING_TIMED_OUT,
     PJ_MAKING_OUT_OF_MEMORY,
 };

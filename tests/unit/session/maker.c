@@ -3,6 +3,7 @@
 #include "folder.h"
 
 #include <math.h>
+#include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
 
@@ -283,6 +284,31 @@ static void test_few_descriptors(void **state)
         expect_end(&shop, i, PJ_MAKING_MADE, NULL);
 }
 
+/* A worker that cannot hand its result over says why: here files may not be longer than a source. */
+static void test_result_not_written(void **state)
+{
+    enum { SOURCE_FITS = 64 };
+    static const char reason[] = "NVRTC: cannot write a result: File too large, tried twice";
+    (void)state;
+    CLEANUP_SHOP struct shop shop;
+    struct rlimit before;
+    make_shop(&shop, "");
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    const struct rlimit small = {.rlim_cur = SOURCE_FITS, .rlim_max = before.rlim_max};
+    (void)signal(SIGXFSZ, SIG_IGN); /* as the program does */
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+    open_shop(&shop);
+    order(&shop, 0, GOOD);
+    run(&shop, 1);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    expect_end(&shop, 0, PJ_MAKING_CRASHED, reason);
+    assert_string_equal(pj_arena_printf(&shop.arena,
+                                        "prepare 1 26\nstarted 0 order0\nagain 0\n"
+                                        "started 0 order0\nfinished 0 order0: %s !\n",
+                                        reason),
+                        shop.text);
+}
+
 static void test_interrupt(void **state)
 {
     (void)state;
@@ -535,6 +561,7 @@ int main(void)
         cmocka_unit_test(test_hangs),
         cmocka_unit_test(test_many),
         cmocka_unit_test(test_few_descriptors),
+        cmocka_unit_test(test_result_not_written),
         cmocka_unit_test(test_interrupt),
         cmocka_unit_test(test_deadline),
         cmocka_unit_test(test_not_opened),
