@@ -2,6 +2,7 @@
 /* The JIT options and how each one appears in the cache key. */
 #include "arch/options.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -83,22 +84,39 @@ static bool adds_to_key(int option, uint32_t value)
     return infos[option].type == PJ_JIT_UNSIGNED || value != 0;
 }
 
+static void put_flag(int option, uint32_t value, struct pj_jit_flag *ret_flag)
+{
+    const char *word = "";
+    char number[16] = "";
+    if (infos[option].type == PJ_JIT_UNSIGNED)
+        (void)snprintf(number, sizeof number, "%u", value);
+    else if (option == PJ_JIT_POSITION_INDEPENDENT_CODE)
+        word = value ? "true" : "false";
+    else if (option == PJ_JIT_CACHE_MODE)
+        word = value == PJ_JIT_CACHE_CA ? "ca" : "cg";
+    ret_flag->option = (enum pj_jit_option)option;
+    (void)snprintf(ret_flag->text, sizeof ret_flag->text, "%s%s%s", key_texts[option], word, number);
+}
+
+bool pj_jit_options_next(const struct pj_jit_options *options, unsigned *position,
+                         struct pj_jit_flag *ret_flag)
+{
+    while (*position < PJ_JIT_OPTION_COUNT) {
+        int option = (int)(*position)++;
+        if (!is_given(options, option) || !adds_to_key(option, options->values[option]))
+            continue;
+        put_flag(option, options->values[option], ret_flag);
+        return true;
+    }
+    return false;
+}
+
 void pj_jit_options_key_text(const struct pj_jit_options *options, struct pj_buffer *buffer)
 {
+    struct pj_jit_flag flag;
     const char *separator = "";
-    for (int i = 0; i < PJ_JIT_OPTION_COUNT; i++) {
-        uint32_t value = options->values[i];
-        if (!is_given(options, i) || !adds_to_key(i, value))
-            continue;
-        pj_buffer_printf(buffer, "%s%s", separator, key_texts[i]);
-        separator = " ";
-        if (infos[i].type == PJ_JIT_UNSIGNED)
-            pj_buffer_printf(buffer, "%u", value);
-        else if (i == PJ_JIT_POSITION_INDEPENDENT_CODE)
-            pj_buffer_puts(buffer, value ? "true" : "false");
-        else if (i == PJ_JIT_CACHE_MODE)
-            pj_buffer_puts(buffer, value == PJ_JIT_CACHE_CA ? "ca" : "cg");
-    }
+    for (unsigned position = 0; pj_jit_options_next(options, &position, &flag); separator = " ")
+        pj_buffer_printf(buffer, "%s%s", separator, flag.text);
 }
 
 void pj_jit_options_text(const struct pj_jit_options *options, struct pj_buffer *buffer)

@@ -57,6 +57,17 @@ int pj_jit_option_find(const char *name);
 /** Word of a cache mode as the manifest writes it, "none", "ca" or "cg"; NULL for another value. */
 const char *pj_jit_cache_mode_name(uint32_t value);
 
+/** One option of the cache key, as ptxas takes it: `-O4`, `--maxrregcount 64`. */
+struct pj_jit_flag {
+    enum pj_jit_option option;
+    char text[48];
+};
+
+/** The options that add something to the key, in its order, one a call; *position is 0 before the first.
+ * False = none is left. */
+bool pj_jit_options_next(const struct pj_jit_options *options, unsigned *position,
+                         struct pj_jit_flag *ret_flag);
+
 /** Appends the option text of the cache key, options joined by one space, "" for none: `-O4 --maxrregcount
  * 64`. */
 void pj_jit_options_key_text(const struct pj_jit_options *options, struct pj_buffer *buffer);

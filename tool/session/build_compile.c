@@ -16,27 +16,19 @@ static bool is_open(const struct pj_build_work *work)
 /* "--maxrregcount=64", "--ptxas-options=-O4": the options of the load, as NVRTC takes them. */
 static int extra_options(struct pj_build *build, struct pj_build_work *work, struct pj_error **err)
 {
-    PJ_CLEANUP_BUFFER struct pj_buffer text = {0};
+    const struct pj_jit_options *options = &build->manifest->modules[work->module].options;
     const char **extra = pj_arena_calloc(&build->arena, PJ_JIT_OPTION_COUNT + 1, sizeof *extra);
+    struct pj_jit_flag flag;
     size_t used = 0;
-    pj_jit_options_key_text(&build->manifest->modules[work->module].options, &text);
-    if (!extra || text.failed)
+    if (!extra)
         return pj_error_no_memory(err);
     extra[used++] = "--ptxas-options=-v";
-    for (const char *word = pj_buffer_text(&text); *word;) {
-        size_t length = strcspn(word, " ");
-        int name = (int)length;
-        if (strncmp(word, "--maxrregcount", length) == 0) { /* its value is a word of its own */
-            const char *value = word + length + 1;
-            length += 1 + strcspn(value, " ");
-            extra[used] =
-                pj_arena_printf(&build->arena, "%.*s=%.*s", name, word, (int)strcspn(value, " "), value);
-        } else {
-            extra[used] = pj_arena_printf(&build->arena, "--ptxas-options=%.*s", name, word);
-        }
-        if (!extra[used++])
+    for (unsigned position = 0; pj_jit_options_next(options, &position, &flag); used++) {
+        extra[used] = flag.option == PJ_JIT_MAX_REGISTERS
+                          ? pj_arena_printf(&build->arena, "--maxrregcount=%u", options->values[flag.option])
+                          : pj_arena_printf(&build->arena, "--ptxas-options=%s", flag.text);
+        if (!extra[used])
             return pj_error_no_memory(err);
-        word += length + (word[length] == ' ');
     }
     work->source.extra = extra;
     work->source.extra_count = used;

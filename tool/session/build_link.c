@@ -89,33 +89,30 @@ static int made_part(struct pj_build *build, struct pj_build_work *work, struct 
 }
 
 /* "-maxrregcount=64", "-lineinfo", "-Xptxas=-dlcm=ca": the options of the load, as nvJitLink takes them. */
-static const char *translate(struct pj_arena *arena, const char *word, size_t length, const char *value)
+static const char *translate(struct pj_arena *arena, const struct pj_jit_options *options,
+                             const struct pj_jit_flag *flag)
 {
-    static const char *const own[] = {"-g", "-lineinfo"};
-    if (value)
-        return pj_arena_printf(arena, "-maxrregcount=%.*s", (int)strcspn(value, " "), value);
-    bool same = length == 3 && strncmp(word, "-O", 2) == 0;
-    for (size_t i = 0; i < PJ_COUNT(own); i++)
-        same |= length == strlen(own[i]) && strncmp(word, own[i], length) == 0;
-    return pj_arena_printf(arena, "%s%.*s", same ? "" : "-Xptxas=", (int)length, word);
+    switch (flag->option) {
+    case PJ_JIT_MAX_REGISTERS:
+        return pj_arena_printf(arena, "-maxrregcount=%u", options->values[flag->option]);
+    case PJ_JIT_OPTIMIZATION_LEVEL:
+    case PJ_JIT_GENERATE_DEBUG_INFO:
+    case PJ_JIT_GENERATE_LINE_INFO:
+        return pj_arena_strdup(arena, flag->text);
+    default:
+        return pj_arena_printf(arena, "-Xptxas=%s", flag->text);
+    }
 }
 
 static int add_options(struct pj_build *build, struct pj_build_work *work, const char **arguments,
                        size_t *used, struct pj_error **err)
 {
-    PJ_CLEANUP_BUFFER struct pj_buffer text = {0};
-    pj_jit_options_key_text(&build->manifest->modules[work->module].options, &text);
-    if (text.failed)
-        return pj_error_no_memory(err);
-    for (const char *word = pj_buffer_text(&text); *word;) {
-        size_t length = strcspn(word, " ");
-        bool two = strncmp(word, "--maxrregcount", length) == 0; /* its value is a word of its own */
-        const char *value = two ? word + length + 1 : NULL;
-        arguments[*used] = translate(&build->arena, word, length, value);
-        if (!arguments[(*used)++])
+    const struct pj_jit_options *options = &build->manifest->modules[work->module].options;
+    struct pj_jit_flag flag;
+    for (unsigned position = 0; pj_jit_options_next(options, &position, &flag); ++*used) {
+        arguments[*used] = translate(&build->arena, options, &flag);
+        if (!arguments[*used])
             return pj_error_no_memory(err);
-        length += two ? 1 + strcspn(value, " ") : 0;
-        word += length + (word[length] == ' ');
     }
     return 0;
 }

@@ -128,6 +128,35 @@ static void test_key_text(void **state)
     }
 }
 
+/* One by one, in the key's order; those that add nothing to it are passed over. */
+static void test_one_by_one(void **state)
+{
+    static const struct setting settings[] = {
+        {PJ_JIT_SPLIT_COMPILE, UINT32_MAX},    {PJ_JIT_MAX_REGISTERS, 64},
+        {PJ_JIT_GENERATE_DEBUG_INFO, 0},       {PJ_JIT_CACHE_MODE, PJ_JIT_CACHE_NONE},
+        {PJ_JIT_POSITION_INDEPENDENT_CODE, 0}, {PJ_JIT_OPTIMIZATION_LEVEL, 3},
+        {PJ_JIT_OVERRIDE_DIRECTIVE_VALUES, 1}};
+    static const struct pj_jit_flag expected[] = {
+        {PJ_JIT_OPTIMIZATION_LEVEL, "-O3"},
+        {PJ_JIT_MAX_REGISTERS, "--maxrregcount 64"},
+        {PJ_JIT_POSITION_INDEPENDENT_CODE, "--position-independent-code=false"},
+        {PJ_JIT_OVERRIDE_DIRECTIVE_VALUES, "--override-directive-values"},
+        {PJ_JIT_SPLIT_COMPILE, "--split-compile=4294967295"}};
+    (void)state;
+    const struct pj_jit_options options = options_of(settings, PJ_COUNT(settings));
+    struct pj_jit_flag flag;
+    unsigned position = 0;
+    for (size_t i = 0; i < PJ_COUNT(expected); i++) {
+        assert_true(pj_jit_options_next(&options, &position, &flag));
+        assert_int_equal(flag.option, expected[i].option);
+        assert_string_equal(flag.text, expected[i].text);
+    }
+    assert_false(pj_jit_options_next(&options, &position, &flag));
+    assert_false(pj_jit_options_next(&options, &position, &flag));
+    position = 0;
+    assert_false(pj_jit_options_next(&(struct pj_jit_options){0}, &position, &flag));
+}
+
 static void test_table(void **state)
 {
     (void)state;
@@ -186,6 +215,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_key_text),
+        cmocka_unit_test(test_one_by_one),
         cmocka_unit_test(test_table),
         cmocka_unit_test(test_equal),
     };
