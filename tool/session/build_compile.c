@@ -137,6 +137,33 @@ static int run_again_without_trace(struct pj_build *build, struct pj_maker *make
     return r == 0 && any ? run_orders(build, maker, is_untried, err) : r;
 }
 
+/* The code is as good as any; of the list that tells what it was made from, something is missing. */
+static int warn_of_list(struct pj_build *build, struct pj_build_unit *unit, const char *doubt,
+                        struct pj_error **err)
+{
+    const char **all = pj_arena_calloc(&build->arena, unit->warning_count + 1, sizeof *all);
+    const char *text =
+        pj_arena_printf(&build->arena, "warning : %s: it is not among the inputs listed here", doubt);
+    if (!all || !text)
+        return pj_error_no_memory(err);
+    for (size_t i = 0; i < unit->warning_count; i++)
+        all[i] = unit->warnings[i];
+    all[unit->warning_count++] = text;
+    unit->warnings = all;
+    return 0;
+}
+
+/* Digests of other bytes than those that NVRTC read must not stand beside what it made. */
+static int refuse_changed(struct pj_build *build, struct pj_build_work *work, const char *path,
+                          struct pj_error **err)
+{
+    return pj_build_settle(work, PJ_BUILD_REJECTED, "image-changed",
+                           pj_arena_printf(&build->arena,
+                                           "NVRTC read the header %s, which was changed meanwhile; run again",
+                                           path),
+                           err);
+}
+
 static int take_headers(struct pj_build *build, struct pj_build_work *work, struct pj_error **err)
 {
     struct pj_plan_file *files = NULL;
@@ -147,6 +174,10 @@ static int take_headers(struct pj_build *build, struct pj_build_work *work, stru
     struct pj_build_file *inputs = r == 0 ? pj_arena_calloc(&build->arena, count + 1, sizeof *inputs) : NULL;
     if (r < 0 || !inputs)
         return r < 0 ? r : pj_error_no_memory(err);
+    for (size_t i = known; i < count; i++) {
+        if (pj_headers_changed(&files[i], &build->nvrtc_begin))
+            return refuse_changed(build, work, files[i].path, err);
+    }
     memcpy(inputs, work->unit->inputs, known * sizeof *inputs);
     for (size_t i = known; i < count; i++)
         inputs[i] = (struct pj_build_file){.path = files[i].path,
@@ -155,7 +186,7 @@ static int take_headers(struct pj_build *build, struct pj_build_work *work, stru
                                            .sha256 = files[i].sha256};
     work->unit->inputs = inputs;
     work->unit->input_count = count;
-    return 0;
+    return doubt ? warn_of_list(build, work->unit, doubt, err) : 0;
 }
 
 /* One name a line, in the order of the expressions. */
@@ -186,8 +217,9 @@ static int take_made(struct pj_build *build, struct pj_build_work *work, struct 
     struct pj_build_unit *unit = work->unit;
     const struct pj_buffer *ptx = pj_making_result(&work->compile, PJ_OUTPUT_PTX);
     int r = take_headers(build, work, err);
-    if (r == 0)
-        r = take_names(build, work, err);
+    if (r < 0 || unit->verdict != PJ_BUILD_NOT_TRIED)
+        return r;
+    r = take_names(build, work, err);
     if (r == 0)
         r = pj_build_take_usage(build, work, &work->compile, err);
     unit->has_ms = true;
@@ -235,6 +267,7 @@ static int compile_with(struct pj_build *build, struct pj_maker *maker, struct p
         if (r == 0 && known)
             r = make_order(build, &build->works[i], nvrtc, include, true, err);
     }
+    (void)clock_gettime(CLOCK_REALTIME_COARSE, &build->nvrtc_begin);
     if (r == 0)
         r = run_orders(build, maker, is_open, err);
     if (r == 0)

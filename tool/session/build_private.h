@@ -3,6 +3,8 @@
 #ifndef PREJIT_SESSION_BUILD_PRIVATE_H
 #define PREJIT_SESSION_BUILD_PRIVATE_H
 
+#include <time.h>
+
 #include "report/build.h"
 #include "session/maker.h"
 #include "session/source.h"
@@ -44,6 +46,7 @@ struct pj_build {
     bool made_out_dir;                      /* by this run: it goes again where the run fails as a whole */
     struct pj_maker *linker;                /* NULL = not needed, or done */
     double begin_ms;
+    struct timespec nvrtc_begin; /* headers that changed since are not what NVRTC read */
     bool interrupted, deadline_passed;
 };
 

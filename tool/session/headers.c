@@ -84,7 +84,8 @@ static int read_file(const char *path, struct pj_buffer *bytes, struct pj_plan_f
     int r = pj_file_open_regular(AT_FDCWD, path, &fd, &file->status, &problem);
     if (r == 0)
         r = pj_file_read_fd(fd, path, HEADER_MAX_BYTES, bytes, &problem);
-    *ret_is_file = r == 0;
+    /* Its times once more: it may have changed between being opened and being read. */
+    *ret_is_file = r == 0 && fstat(fd, &file->status) == 0;
     if (r == 0)
         pj_sha256_of(pj_buffer_text(bytes), bytes->size, &file->sha256);
     return r == PJ_ERROR_NO_MEMORY ? pj_error_no_memory(err) : 0;
@@ -109,9 +110,9 @@ static bool is_built_in(const char *path)
 
 /* What NVRTC read may be other bytes than those that were read here afterwards. No time but ctime tells: the
  * others can be set. */
-static bool changed_since(const struct stat *status, const struct timespec *begin)
+bool pj_headers_changed(const struct pj_plan_file *file, const struct timespec *begin)
 {
-    const struct timespec *time = &status->st_ctim;
+    const struct timespec *time = &file->status.st_ctim;
     return time->tv_sec > begin->tv_sec || (time->tv_sec == begin->tv_sec && time->tv_nsec >= begin->tv_nsec);
 }
 
@@ -140,7 +141,7 @@ static int add_headers(const struct names *names, const struct timespec *begin, 
             return r;
         if (!is_file && !is_built_in(names->items[i]))
             r = doubt(ret_doubt, names->items[i], "cannot be read", arena, err);
-        else if (is_file && begin && changed_since(&file->status, begin))
+        else if (is_file && begin && pj_headers_changed(file, begin))
             r = doubt(ret_doubt, names->items[i], "was changed meanwhile", arena, err);
         if (r < 0)
             return r;

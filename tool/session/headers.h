@@ -18,4 +18,7 @@ int pj_headers_files(const struct pj_source *source, const char *list, const cha
                      const struct timespec *begin, struct pj_arena *arena, struct pj_plan_file **ret_files,
                      size_t *ret_count, const char **ret_doubt, struct pj_error **err);
 
+/** Was a file of pj_headers_files changed since `begin`, a time as there? */
+bool pj_headers_changed(const struct pj_plan_file *file, const struct timespec *begin);
+
 #endif
