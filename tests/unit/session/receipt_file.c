@@ -166,6 +166,7 @@ static void release(struct finished *finished)
 {
     finished->run.session.plan = NULL;
     pj_store_close(finished->run.session.store, false);
+    free(finished->run.session.notes);
     run_free(&finished->run);
 }
 
