@@ -306,25 +306,6 @@ void pj_build_keep_one(struct pj_build *build)
     }
 }
 
-/* Two names that make one path, or a path outside of the folder, cannot both, or at all, be written. */
-static int check_name(const struct pj_build *build, size_t module, struct pj_error **err)
-{
-    const char *name = build->manifest->modules[module].name;
-    for (const char *part = name;; part++) {
-        size_t length = strcspn(part, "/");
-        bool dots = length <= 2 && strncmp(part, "..", length) == 0; /* "", "." and ".." */
-        if (dots)
-            return pj_error_set(
-                err, PJ_ERROR_MANIFEST,
-                "module '%s': build makes the name of a file from its name, and that would lie elsewhere: "
-                "rename it, without empty parts, `.` and `..` between slashes",
-                name);
-        part += length;
-        if (*part == '\0')
-            return 0;
-    }
-}
-
 int pj_build_plan(struct pj_build *build, struct pj_error **err)
 {
     bool selected = build->selection.target_count > 0;
@@ -336,11 +317,10 @@ int pj_build_plan(struct pj_build *build, struct pj_error **err)
         size_t first = build->count;
         if (!build->plan->module_images[i])
             continue;
-        r = check_name(build, i, err);
         for (size_t k = 0; k < count && r == 0; k++)
             r = expand_spec(build, i, &targets[k], err);
         if (r == 0 && build->count == first && count > 0) /* a range between two that exist */
             r = add_unit(build, i, targets[0].first, true, err);
     }
-    return r;
+    return r == 0 ? pj_build_check_names(build, err) : r;
 }

@@ -53,6 +53,24 @@ struct pj_build {
 /** Units for every module and target, judged as far as the files tell. */
 int pj_build_plan(struct pj_build *build, struct pj_error **err);
 
+/** A file that this run may write or remove, relative to the output folder. */
+struct pj_build_output {
+    const char *path;
+    const struct pj_build_work *work; /* NULL: PJ_BUILD_INDEX */
+};
+
+#define PJ_BUILD_INDEX "index.json"
+
+/** All of them, in the order of their paths, in the build's arena; and the one of `path`, or NULL. */
+int pj_build_outputs(struct pj_build *build, struct pj_build_output **ret_outputs, size_t *ret_count,
+                     struct pj_error **err);
+const struct pj_build_output *pj_build_find_output(const struct pj_build_output *outputs, size_t count,
+                                                   const char *path);
+
+/** PJ_ERROR_MANIFEST where a module's files would lie outside of the folder, or below what is a file itself;
+ * part of pj_build_plan. */
+int pj_build_check_names(struct pj_build *build, struct pj_error **err);
+
 /** A module of which every target is left out would be built for nobody, and nobody would hear of it: the
  * last one counts as what it is, incompatible. Called when all units are settled. */
 void pj_build_keep_one(struct pj_build *build);

@@ -121,6 +121,6 @@ int pj_build_write_index(struct pj_build *build, struct pj_error **err)
     PJ_CLEANUP_BUFFER struct pj_buffer text = {0};
     int r = render_without_times(build, &text, err);
     if (r == 0)
-        r = write_file(build->options->out_dir, "index.json", &text, err);
+        r = write_file(build->options->out_dir, PJ_BUILD_INDEX, &text, err);
     return r < 0 ? pj_error_wrap(err, r, "writing to %s", build->options->out_dir) : 0;
 }

@@ -214,11 +214,39 @@ static void test_refused(void **state)
         "80", "..a sm_80 link\na/..b/c.. sm_80 link\n... sm_80 link\n");
 }
 
+/* What is a file of one module is no folder for those of another. */
+static void test_names_below_files(void **state)
+{
+#define BELOW(module, name, file)                                                                            \
+    "modules '" module "' and '" name "': build makes the names of files from their names, and " file        \
+    " would be a file of the one and a folder of the other: rename one of them"
+    (void)state;
+    expect_refused(HEAD "- {name: k, ptx: 80.ptx}\n- {name: k.sm_90.cubin/x, ptx: 80.ptx}\n", "90",
+                   PJ_ERROR_MANIFEST, BELOW("k", "k.sm_90.cubin/x", "k.sm_90.cubin"));
+    expect_refused(HEAD "- {name: a/k.sm_90.ptx/b/x, ptx: 80.ptx}\n- {name: a/k, source: k.cu}\n", "90",
+                   PJ_ERROR_MANIFEST, BELOW("a/k", "a/k.sm_90.ptx/b/x", "a/k.sm_90.ptx"));
+    expect_refused(
+        HEAD "- {name: index.json/x, ptx: 80.ptx}\n", "90", PJ_ERROR_MANIFEST,
+        "module 'index.json/x': build makes the name of a file from its name, and index.json, where "
+        "it says what it built, would be a folder: rename it");
+    expect_plan(HEAD "- {name: k, ptx: 80.ptx}\n- {name: k.sm_80.cubin/x, ptx: 80.ptx}\n"
+                     "- {name: k.sm_90.cubin, ptx: 80.ptx}\n- {name: k.sm_90/x, ptx: 80.ptx}\n"
+                     "- {name: a/index.json/x, ptx: 80.ptx}\n- {name: index.json, ptx: 80.ptx}\n",
+                "90",
+                "k sm_90 link\nk.sm_80.cubin/x sm_90 link\nk.sm_90.cubin sm_90 link\nk.sm_90/x sm_90 link\n"
+                "a/index.json/x sm_90 link\nindex.json sm_90 link\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_letters),      cmocka_unit_test(test_ranges),  cmocka_unit_test(test_routes),
-        cmocka_unit_test(test_real_options), cmocka_unit_test(test_reasons), cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_letters),
+        cmocka_unit_test(test_ranges),
+        cmocka_unit_test(test_routes),
+        cmocka_unit_test(test_real_options),
+        cmocka_unit_test(test_reasons),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_names_below_files),
     };
     return cmocka_run_group_tests(tests, make_files, remove_files);
 }
