@@ -189,6 +189,8 @@ int pj_file_pwrite(int fd, const char *name, const void *bytes, size_t size, uin
     return 0;
 }
 
+enum { TEMPORARY_DIGITS = 16 };
+
 int pj_file_replace(int dirfd, const char *name, const void *bytes, size_t size, mode_t mode,
                     struct pj_error **err)
 {
@@ -197,7 +199,7 @@ int pj_file_replace(int dirfd, const char *name, const void *bytes, size_t size,
     if (r < 0)
         return r;
     PJ_CLEANUP_FREE char *temporary = NULL;
-    if (asprintf(&temporary, "%s.%016" PRIx64, name, random) < 0) {
+    if (asprintf(&temporary, "%s.%0*" PRIx64, name, TEMPORARY_DIGITS, random) < 0) {
         temporary = NULL;
         return pj_error_no_memory(err);
     }
@@ -213,4 +215,13 @@ int pj_file_replace(int dirfd, const char *name, const void *bytes, size_t size,
     if (r < 0)
         (void)unlinkat(dirfd, temporary, 0);
     return r;
+}
+
+size_t pj_file_temporary_length(const char *name)
+{
+    size_t length = strlen(name), behind = 1 + TEMPORARY_DIGITS;
+    if (length <= behind || name[length - behind] != '.' ||
+        strspn(name + length - TEMPORARY_DIGITS, "0123456789abcdef") != TEMPORARY_DIGITS)
+        return 0;
+    return length - behind;
 }

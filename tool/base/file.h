@@ -45,6 +45,10 @@ int pj_file_open_regular(int dirfd, const char *path, int *ret_fd, struct stat *
 int pj_file_replace(int dirfd, const char *name, const void *bytes, size_t size, mode_t mode,
                     struct pj_error **err);
 
+/** How many bytes of `name`, a name in a folder, are the name that pj_file_replace would give the file in the
+ * end, where it is a temporary one as it makes them; else 0. One that was killed leaves it behind. */
+size_t pj_file_temporary_length(const char *name);
+
 /** mkdir of every missing part of `path`, like mkdir -p, with `mode` less the umask. */
 int pj_directory_create(const char *path, mode_t mode, struct pj_error **err);
 

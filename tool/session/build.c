@@ -188,6 +188,7 @@ int pj_build(const struct pj_build_options *options, char **ret_text, char **ret
 {
     struct pj_build build = {
         .options = options, .root = pj_host_root_from_environment(), .begin_ms = pj_clock_ms()};
+    (void)clock_gettime(CLOCK_REALTIME_COARSE, &build.begin);
     int r = pj_worker_program_check(options->worker_program, err);
     if (r == 0)
         r = run(&build, err);

@@ -46,6 +46,7 @@ struct pj_build {
     bool made_out_dir;                      /* by this run: it goes again where the run fails as a whole */
     struct pj_maker *linker;                /* NULL = not needed, or done */
     double begin_ms;
+    struct timespec begin;       /* of the run, by the clock of file systems */
     struct timespec nvrtc_begin; /* headers that changed since are not what NVRTC read */
     bool interrupted, deadline_passed;
 };
@@ -110,6 +111,10 @@ int pj_build_settle(struct pj_build_work *work, enum pj_build_verdict verdict, c
 /** Makes the output folder where it is missing; one that cannot be written to is known before anything is
  * compiled. */
 int pj_build_open_out_dir(struct pj_build *build, struct pj_error **err);
+
+/** Removes from the output folder the half-written files that a killed build left: temporaries of
+ * pj_file_replace for outputs that this run writes, older than the run. */
+int pj_build_remove_leftovers(struct pj_build *build, struct pj_error **err);
 
 /** Writes cubins and PTX, and afterwards index.json, which is the report without times. Nothing with --check.
  */

@@ -88,7 +88,7 @@ static int remove_stale(struct pj_build *build, const struct pj_build_unit *unit
 
 int pj_build_write(struct pj_build *build, struct pj_error **err)
 {
-    int r = 0;
+    int r = build->options->check ? 0 : pj_build_remove_leftovers(build, err);
     for (size_t i = 0; i < build->count && r == 0; i++) {
         struct pj_build_work *work = &build->works[i];
         if (work->unit->verdict == PJ_BUILD_BUILT) {

@@ -137,6 +137,26 @@ static void test_full_disk(void **state)
     assert_int_equal(count_names(&folder), 1);
 }
 
+static void test_temporary_length(void **state)
+{
+    (void)state;
+    assert_int_equal(pj_file_temporary_length("a.0123456789abcdef"), 1);
+    assert_int_equal(pj_file_temporary_length("k.sm_90.cubin.ffffffffffffffff"), strlen("k.sm_90.cubin"));
+    assert_int_equal(pj_file_temporary_length("a.0123456789abcdef.0123456789abcdef"), 18);
+    static const char *const others[] = {"",
+                                         "a",
+                                         ".0123456789abcdef",
+                                         "0123456789abcdef",
+                                         "a0123456789abcdef",
+                                         "a-0123456789abcdef",
+                                         "a.0123456789abcde",
+                                         "a.0123456789abcdef0",
+                                         "a.0123456789abcdeF",
+                                         "a.0123456789abcdeg"};
+    for (size_t i = 0; i < PJ_COUNT(others); i++)
+        assert_int_equal(pj_file_temporary_length(others[i]), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -144,6 +164,7 @@ int main(void)
         cmocka_unit_test(test_link_is_replaced),
         cmocka_unit_test(test_failures_leave_nothing),
         cmocka_unit_test(test_full_disk),
+        cmocka_unit_test(test_temporary_length),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
