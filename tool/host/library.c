@@ -159,9 +159,10 @@ int pj_library_at(struct pj_library_search *search, const struct pj_library_fold
     struct pj_library library = {
         .path = pj_arena_printf(&search->arena, "%s/%s", folder->path, name),
         .folder = folder->path,
+        .real = pj_arena_strdup(&search->arena, target ? target : full.data),
         .version = version_of(&search->arena, target ? target : full.data, &failed),
     };
-    if (!library.path || failed)
+    if (!library.path || !library.real || failed)
         return pj_error_no_memory(err);
     *ret_library = library;
     *ret_found = true;

@@ -24,6 +24,7 @@ struct pj_library_search {
 struct pj_library {
     const char *path; /* as the program sees it */
     const char *folder;
+    const char *real;    /* the caller's path of the file that it links to */
     const char *version; /* "580.159.04", from the name of the file that it links to; NULL = not known */
 };
 

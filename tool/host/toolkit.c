@@ -404,6 +404,32 @@ int pj_toolkit_include(const char *library_path, const char *cuda_home, struct p
     return r;
 }
 
+/* What each of the searches would find. */
+static int add_any(struct search *search, const char *home)
+{
+    int r = 0;
+    for (size_t i = 0; i < PJ_COUNT(libraries) && r == 0; i++) {
+        search->library = &libraries[i];
+        r = add_toolkit(search, home);
+    }
+    return r < 0 ? r : add_ptxas_of_toolkit(search, home);
+}
+
+int pj_toolkit_is_there(const char *cuda_home, struct pj_arena *arena, bool *ret_there, struct pj_error **err)
+{
+    struct search search = {.arena = arena, .err = err};
+    const char **names;
+    size_t count = 0;
+    bool failed = false;
+    int r = end_search(&search, add_home(&search, cuda_home, add_any), &names, &count);
+    PJ_CLEANUP_FREE char *folder = r == 0 ? pj_path_join(cuda_home, "include") : NULL;
+    bool headers = folder && has_headers(folder, &failed);
+    if (r == 0 && (!folder || failed))
+        return pj_error_no_memory(err);
+    *ret_there = count > 0 || headers;
+    return r;
+}
+
 const char *pj_toolkit_build(const char *real_path)
 {
     const char *slash = strrchr(real_path, '/');

@@ -3,6 +3,7 @@
 #ifndef PREJIT_HOST_TOOLKIT_H
 #define PREJIT_HOST_TOOLKIT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/error.h"
@@ -46,6 +47,10 @@ int pj_toolkit_include(const char *library_path, const char *cuda_home, struct p
 int pj_toolkit_ptxas(const struct pj_host_root *root, const char *given, const char *cuda_home,
                      const char *path_variable, struct pj_arena *arena, const char ***ret_paths,
                      size_t *ret_count, struct pj_error **err);
+
+/** Does this folder hold anything of a toolkit, where one has it: NVRTC, nvJitLink, ptxas, headers? */
+int pj_toolkit_is_there(const char *cuda_home, struct pj_arena *arena, bool *ret_there,
+                        struct pj_error **err);
 
 /** "13.0.88" of ".../libnvrtc.so.13.0.88", the end of that text; NULL where the name does not tell. */
 const char *pj_toolkit_build(const char *real_path);

@@ -290,6 +290,44 @@ static void the_name_tells_the_build(void **state)
         assert_null(pj_toolkit_build(silent[i]));
 }
 
+static void write_program(const struct folder *folder, const char *name)
+{
+    PJ_CLEANUP_FREE char *path = pj_path_join(folder->path, name);
+    folder_write(folder, name, "");
+    assert_int_equal(chmod(path, 0755), 0);
+}
+
+static void expect_there(const struct folder *folder, const char *home, bool expected)
+{
+    PJ_CLEANUP_ARENA struct pj_arena arena = {0};
+    PJ_CLEANUP_FREE char *path = pj_path_join(folder->path, home);
+    struct pj_error *err = NULL;
+    bool there = !expected;
+    expect_success(pj_toolkit_is_there(path, &arena, &there, &err), &err);
+    assert_int_equal(there, expected);
+}
+
+static void any_part_makes_a_toolkit(void **state)
+{
+    (void)state;
+    CLEANUP_FOLDER struct folder folder;
+    folder_make(&folder);
+    folder_write(&folder, "nvrtc/lib64/libnvrtc.so.13", "");
+    folder_write(&folder, "nvjitlink/targets/x86_64-linux/lib/libnvJitLink.so.13", "");
+    folder_write(&folder, "headers/include/cuda_fp16.h", "");
+    write_program(&folder, "ptxas/bin/ptxas");
+    folder_write(&folder, "runtime/lib64/libcudart.so.13", "");
+    folder_write(&folder, "runtime/bin/ptxas", ""); /* may not be executed */
+    folder_write(&folder, "runtime/include/nvrtc.h", "");
+    expect_there(&folder, "nvrtc", true);
+    expect_there(&folder, "nvjitlink", true);
+    expect_there(&folder, "headers", true);
+    expect_there(&folder, "ptxas", true);
+    expect_there(&folder, "runtime", false);
+    expect_there(&folder, "nvrtc/lib64", false); /* a folder of a toolkit is none */
+    expect_there(&folder, "none", false);
+}
+
 /* A candidate is never left out because memory was: `count` of them, or an error. */
 static void sweep(const struct folder *folder, const char *given, const char *home, size_t count)
 {
@@ -346,13 +384,6 @@ static void expect_ptxas(const struct folder *folder, const char *given, const c
         pj_buffer_printf(&lines, "%s\n", paths[i]);
     put_paths(&wanted, folder, expected);
     assert_string_equal(pj_buffer_text(&lines), pj_buffer_text(&wanted));
-}
-
-static void write_program(const struct folder *folder, const char *name)
-{
-    PJ_CLEANUP_FREE char *path = pj_path_join(folder->path, name);
-    folder_write(folder, name, "");
-    assert_int_equal(chmod(path, 0755), 0);
 }
 
 static void make_ptxas(struct folder *folder)
@@ -492,6 +523,7 @@ int main(void)
         cmocka_unit_test(what_is_given_must_be_there),
         cmocka_unit_test(candidates_are_at_most_64),
         cmocka_unit_test(headers_are_those_of_the_library),
+        cmocka_unit_test(any_part_makes_a_toolkit),
         cmocka_unit_test(the_name_tells_the_build),
         cmocka_unit_test(no_memory_is_told),
         cmocka_unit_test(ptxas_comes_from_home_path_and_toolkits),
