@@ -63,10 +63,11 @@ const struct pj_command pj_command_doctor = {
     .manifest_is_optional = true,
     .summary = "find what in the environment makes warming useless; needs no GPU",
     .description =
-        "Looks at the environment, the cache's path and files, the file system, the driver's libraries\n"
-        "and the kernel driver, names what is wrong with a cure for each, and says which cache a\n"
-        "program reads: one started from here, of another user or environment, or a running one.\n"
-        "With MANIFEST: whether that is the cache which the manifest fills. Changes nothing.\n"
+        "Looks at the environment, the cache's path and files, the file system, the driver's libraries,\n"
+        "the kernel driver and the CUDA toolkit, names what is wrong with a cure for each, and says which\n"
+        "cache a program reads: one started from here, of another user or environment, or a running one.\n"
+        "With MANIFEST: whether that is the cache which the manifest fills, and whether the toolkit has\n"
+        "what its sources need. Changes nothing.\n"
         "Exit status: 0; 2 usage or manifest; 3 there is a finding of severity error.",
     .run = run,
 };

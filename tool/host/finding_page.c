@@ -17,7 +17,8 @@ static const struct {
     [PJ_SYMPTOM_NO_DRIVER] = {"The driver does not start, or sees no GPU",
                               "Nothing can be compiled or proven before it does."},
     [PJ_SYMPTOM_COMPILE_FAILS] = {"Compiling fails",
-                                  "Loads end with an error such as 221 instead of slowly."},
+                                  "Loads end with an error such as 221 instead of slowly, or prejit itself "
+                                  "cannot compile."},
     [PJ_SYMPTOM_STILL_SLOW] = {"Still slow although the cache hits", "The wait is not the driver's JIT."},
     [PJ_SYMPTOM_DANGER] = {"Others can change what runs", "A cache is code."},
     [PJ_SYMPTOM_NOT_SURE] = {"Odd settings, and what could not be looked at",

@@ -319,6 +319,29 @@ static const struct pj_finding_info table[PJ_FINDING_COUNT] = {
                                 "does not touch them, and "
                                 "the driver's cache does not replace them.",
                                 NULL, NULL, NULL},
+    [PJ_FINDING_CUDA_HOME_PASSED_OVER] =
+        {"cuda-home-passed-over", PJ_SEVERITY_WARNING, 0, PJ_SYMPTOM_NOT_SURE,
+         "the variable that names the CUDA toolkit names none",
+         "prejit takes NVRTC, nvJitLink, ptxas and headers from CUDA_HOME, else CUDA_PATH, and only what is "
+         "not there from elsewhere: that may be another version than the program's.",
+         "set {subject} to the folder of a toolkit, or unset it", NULL, "the variable"},
+    [PJ_FINDING_NVRTC_MISSING] =
+        {"nvrtc-missing", PJ_SEVERITY_ERROR, 0, PJ_SYMPTOM_COMPILE_FAILS,
+         "the manifest has sources, and there is no NVRTC",
+         "`source` modules are compiled to PTX by NVRTC, which comes with the toolkit, not with the driver. "
+         "Without it they fail; everything else is warmed.",
+         "install NVRTC (package cuda-nvrtc), set CUDA_HOME to a toolkit that has it, or name it to prejit "
+         "warm with --nvrtc PATH",
+         NULL, NULL},
+    [PJ_FINDING_TOOLKIT_HEADERS_MISSING] =
+        {"toolkit-headers-missing", PJ_SEVERITY_WARNING, 0, PJ_SYMPTOM_COMPILE_FAILS,
+         "the manifest has sources, and the toolkit's headers are not where NVRTC is",
+         "prejit gives sources the headers that belong to the NVRTC, else those of CUDA_HOME. Without them "
+         "sources that include cuda_fp16.h or its like do not compile; those that do not, or that find them "
+         "by a `-I` of their own, do.",
+         "install the toolkit's headers (package cuda-cudart-dev), set CUDA_HOME to a toolkit that has them, "
+         "or name their folder by -I in the modules' nvrtc",
+         NULL, NULL},
 };
 
 const struct pj_finding_info *pj_finding_info(enum pj_finding_code code)

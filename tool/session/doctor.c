@@ -64,6 +64,18 @@ static int look_at_machine(struct pj_doctor *doctor, struct pj_error **err)
     return r == 0 ? pj_check_memory(&doctor->root, &doctor->findings, err) : r;
 }
 
+/* It is this process whose workers compile the manifest's sources, whichever program is asked about. */
+static int look_at_toolkit(struct pj_doctor *doctor, struct pj_error **err)
+{
+    PJ_CLEANUP_PROGRAM struct pj_program own = {.root = ""};
+    if (!doctor->program.own && !doctor->options->manifest)
+        return 0;
+    int r = pj_program_own(&own, err);
+    return r < 0 ? r
+                 : pj_check_toolkit(&doctor->root, &own, &doctor->needs, &doctor->findings, &doctor->toolkit,
+                                    err);
+}
+
 static int examine(struct pj_doctor *doctor, struct pj_error **err)
 {
     int r = identify(doctor, err);
@@ -73,6 +85,8 @@ static int examine(struct pj_doctor *doctor, struct pj_error **err)
         r = look_at_cache(doctor, err);
     if (r == 0)
         r = look_at_machine(doctor, err);
+    if (r == 0)
+        r = look_at_toolkit(doctor, err);
     if (r == 0)
         r = pj_check_other_caches(&doctor->program, doctor->path, &doctor->findings, err);
     return r;
@@ -88,6 +102,7 @@ static void free_doctor(struct pj_doctor *doctor)
     pj_finding_list_free(&doctor->findings);
     pj_program_free(&doctor->program);
     pj_arena_free(&doctor->facts.arena);
+    pj_arena_free(&doctor->toolkit.arena);
     pj_arena_free(&doctor->arena);
 }
 

@@ -63,6 +63,15 @@ static int locate_read(struct pj_doctor *doctor, struct pj_error **err)
     return r;
 }
 
+static void count_sources(const struct pj_manifest *manifest, struct pj_toolkit_needs *needs)
+{
+    for (size_t i = 0; i < manifest->module_count; i++) {
+        bool source = manifest->modules[i].kind == PJ_MODULE_SOURCE;
+        needs->sources += source;
+        needs->required_sources += source && manifest->modules[i].required;
+    }
+}
+
 /* What `warm` would fill: --cache, the manifest's, else what this environment says. */
 static int locate_filled(struct pj_doctor *doctor, struct pj_error **err)
 {
@@ -74,6 +83,8 @@ static int locate_filled(struct pj_doctor *doctor, struct pj_error **err)
     int r = options->manifest ? pj_given_manifest_load(options->manifest, &manifest, err) : 0;
     if (r < 0)
         return r;
+    if (manifest)
+        count_sources(manifest, &doctor->needs);
     const struct pj_cache_inputs inputs = {
         .option_path = options->cache,
         .manifest_path = manifest ? manifest->cache_path : NULL,

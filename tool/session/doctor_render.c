@@ -319,6 +319,25 @@ void pj_doctor_answer(const struct pj_doctor *doctor, struct pj_buffer *text)
     pj_text_escape(text, error->cure, strlen(error->cure));
 }
 
+/* Of several toolkits: the one that is taken. File names tell the versions. */
+static void put_toolkit(struct pj_buffer *text, const struct pj_toolkit_facts *toolkit)
+{
+    const struct {
+        const char *label, *path;
+    } parts[] = {
+        {"NVRTC", toolkit->nvrtc},
+        {"nvJitLink", toolkit->nvjitlink},
+        {"ptxas", toolkit->ptxas},
+    };
+    for (size_t i = 0; i < PJ_COUNT(parts); i++) {
+        if (!parts[i].path)
+            continue;
+        pj_buffer_printf(text, "prejit takes %s from ", parts[i].label);
+        put_path(text, parts[i].path);
+        pj_buffer_putc(text, '\n');
+    }
+}
+
 int pj_doctor_render_text(const struct pj_doctor *doctor, struct pj_buffer *text, struct pj_error **err)
 {
     int status = pj_doctor_exit_code(doctor);
@@ -330,6 +349,8 @@ int pj_doctor_render_text(const struct pj_doctor *doctor, struct pj_buffer *text
         pj_buffer_putc(text, '\n');
     if (doctor->driver_text && !options->quiet)
         pj_buffer_printf(text, "%s\n", doctor->driver_text);
+    if (options->verbose && !options->quiet)
+        put_toolkit(text, &doctor->toolkit);
     if (status != PJ_EXIT_OK)
         pj_buffer_printf(text, "exit %d: ", status);
     pj_doctor_answer(doctor, text);

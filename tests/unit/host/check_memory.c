@@ -20,13 +20,17 @@ static void make_machine(struct folder *folder)
     folder_write(folder, "proc/77/environ", "CUDA_CACHE_PATH=$HOME/nv");
     folder_write(folder, ".triton/cache/a", "");
     folder_write(folder, "nv/index", "");
-    folder_write(folder, "env", "export CUDA_CACHE_MAXSIZE='2G'\nodd\nCUDA_CACHE_DIR=/x\nCUDA_FORCE_JIT=1\n");
+    folder_write(
+        folder, "env",
+        "export CUDA_CACHE_MAXSIZE='2G'\nodd\nCUDA_CACHE_DIR=/x\nCUDA_FORCE_JIT=1\nCUDA_HOME=/none\n");
+    folder_write(folder, "opt/driver/libnvrtc.so.13", "");
 }
 
 /* All the checks one after the other, as doctor makes them. */
 static int check_all(const struct folder *folder, struct pj_program *program, struct pj_finding_list *list,
-                     struct pj_driver_facts *facts, struct pj_error **err)
+                     struct pj_driver_facts *facts, struct pj_toolkit_facts *toolkit, struct pj_error **err)
 {
+    const struct pj_toolkit_needs needs = {.sources = 1, .required_sources = 1};
     const struct pj_host_root root = {folder->path};
     char env[600], cache[600];
     bool exists = false;
@@ -53,6 +57,8 @@ static int check_all(const struct folder *folder, struct pj_program *program, st
         r = pj_check_driver(&root, program, NULL, list, facts, err);
     if (r == 0)
         r = pj_check_machine(&root, program, facts, list, err);
+    if (r == 0)
+        r = pj_check_toolkit(&root, program, &needs, list, toolkit, err);
     return r == 0 ? pj_check_other_caches(program, cache, list, err) : r;
 }
 
@@ -68,9 +74,10 @@ static void test_checks(void **state)
         struct pj_program program = {.root = ""};
         struct pj_finding_list list = {0};
         struct pj_driver_facts facts = {.library = NULL};
+        struct pj_toolkit_facts toolkit = {.nvrtc = NULL};
         PJ_CLEANUP_ERROR struct pj_error *err = NULL;
         failing_memory_start(n);
-        int r = check_all(&folder, &program, &list, &facts, &err);
+        int r = check_all(&folder, &program, &list, &facts, &toolkit, &err);
         failed = failing_memory_stop() && n > 0;
         assert_true(r == 0 || (failed && r == PJ_ERROR_NO_MEMORY));
         if (n == 0)
@@ -80,6 +87,7 @@ static void test_checks(void **state)
         pj_program_free(&program);
         pj_finding_list_free(&list);
         pj_arena_free(&facts.arena);
+        pj_arena_free(&toolkit.arena);
     }
     assert_true(whole >= 10);
 }
