@@ -24,7 +24,7 @@ struct batch {
 static int find_ptxas(struct pj_profile_work *work, const char ***paths, size_t *count, struct pj_error **err)
 {
     const struct pj_host_root root = pj_host_root_from_environment();
-    int r = pj_toolkit_ptxas(&root, work->options->ptxas, getenv("CUDA_HOME"), getenv("PATH"),
+    int r = pj_toolkit_ptxas(&root, work->options->ptxas, pj_toolkit_home(), getenv("PATH"),
                              &work->trial.arena, paths, count, err);
     if (r == 0 && *count == 0)
         return pj_error_set(
@@ -40,7 +40,7 @@ static int find_library(struct batch *batch, const char ***paths, size_t *count,
     const struct pj_host_root root = pj_host_root_from_environment();
     if (batch->library == PJ_LIBRARY_PTXAS)
         return find_ptxas(work, paths, count, err);
-    return pj_toolkit_candidates(&root, PJ_TOOLKIT_NVJITLINK, work->options->nvjitlink, getenv("CUDA_HOME"),
+    return pj_toolkit_candidates(&root, PJ_TOOLKIT_NVJITLINK, work->options->nvjitlink, pj_toolkit_home(),
                                  &work->trial.arena, paths, count, err);
 }
 
