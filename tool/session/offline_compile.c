@@ -13,12 +13,6 @@
 
 enum { NVJITLINK_TYPE_PTX = 2 };
 
-static const char *cuda_home(void)
-{
-    const char *home = getenv("CUDA_HOME");
-    return home && *home ? home : getenv("CUDA_PATH");
-}
-
 /* ptxas where there is one: its code is the driver's [33]. nvJitLink where it was asked for, or alone is
  * there. */
 static int find_compiler(struct pj_offline *offline, const char ***ret_paths, size_t *ret_count,
@@ -29,13 +23,13 @@ static int find_compiler(struct pj_offline *offline, const char ***ret_paths, si
     *ret_count = 0;
     offline->library = PJ_LIBRARY_PTXAS;
     if (options->ptxas || !options->nvjitlink) {
-        int r = pj_toolkit_ptxas(&session->root, options->ptxas, cuda_home(), getenv("PATH"), &session->arena,
-                                 ret_paths, ret_count, err);
+        int r = pj_toolkit_ptxas(&session->root, options->ptxas, pj_toolkit_home(), getenv("PATH"),
+                                 &session->arena, ret_paths, ret_count, err);
         if (r < 0 || *ret_count > 0)
             return r;
     }
     offline->library = PJ_LIBRARY_NVJITLINK;
-    return pj_toolkit_candidates(&session->root, PJ_TOOLKIT_NVJITLINK, options->nvjitlink, cuda_home(),
+    return pj_toolkit_candidates(&session->root, PJ_TOOLKIT_NVJITLINK, options->nvjitlink, pj_toolkit_home(),
                                  &session->arena, ret_paths, ret_count, err);
 }
 

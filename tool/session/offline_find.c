@@ -37,7 +37,7 @@ static bool same_unit(const struct reference *a, const struct reference *b)
            a->of->target == b->of->target && strcmp(a->of->option_text, b->of->option_text) == 0;
 }
 
-static bool has_entry(const struct pj_plan_image *image)
+bool pj_offline_is_ptx(const struct pj_plan_image *image)
 {
     return image->form == PJ_FORM_PTX || image->contents.kind == PJ_INPUT_PTX;
 }
@@ -55,7 +55,7 @@ static int collect(const struct pj_offline *offline, struct reference **ret_refe
     for (size_t i = 0; i < plan->job_count; i++) {
         const struct pj_job *job = &plan->jobs[i];
         for (size_t k = 0; job->fate == PJ_JOB_OPEN && k < job->image_count; k++) {
-            if (has_entry(job->images[k]))
+            if (pj_offline_is_ptx(job->images[k]))
                 references[count++] = (struct reference){i, k, job, job->images[k]};
         }
     }

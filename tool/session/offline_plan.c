@@ -49,15 +49,6 @@ static int decide(struct pj_job *job, enum pj_job_fate fate, const char *code, c
     return reason ? 0 : pj_error_no_memory(err);
 }
 
-static bool compiles_for(const struct pj_profile *profile, uint16_t number)
-{
-    for (size_t i = 0; i < profile->arch_count; i++) {
-        if (profile->archs[i] == number)
-            return true;
-    }
-    return false;
-}
-
 static const char *why_no_target(const struct pj_offline *offline, const struct pj_profile *profile,
                                  uint16_t number)
 {
@@ -74,7 +65,7 @@ static int judge_target(struct pj_offline *offline, struct pj_job *job, struct p
 {
     for (size_t i = 0; i < offline->profile_count && job->fate == PJ_JOB_OPEN; i++) {
         const struct pj_profile *profile = &offline->profiles[i];
-        if (compiles_for(profile, job->target))
+        if (pj_profile_has_arch(profile, job->target))
             continue;
         int r = decide(job, job->explicit_target ? PJ_JOB_INCOMPATIBLE : PJ_JOB_LEFT_OUT, "not-in-profile",
                        why_no_target(offline, profile, job->target), err);
@@ -120,18 +111,13 @@ static int judge_kind(struct pj_offline *offline, struct pj_job *job, struct pj_
     return 0;
 }
 
-static bool is_ptx(const struct pj_plan_image *image)
-{
-    return image->form == PJ_FORM_PTX || image->contents.kind == PJ_INPUT_PTX;
-}
-
 static int judge_inputs(struct pj_offline *offline, struct pj_job *job, struct pj_error **err)
 {
     bool any_ptx = false;
     for (size_t i = 0; i < job->image_count; i++) {
         const struct pj_plan_image *image = job->images[i];
-        any_ptx |= is_ptx(image);
-        if (is_ptx(image) || image->contents.kind == PJ_INPUT_CUBIN)
+        any_ptx |= pj_offline_is_ptx(image);
+        if (pj_offline_is_ptx(image) || image->contents.kind == PJ_INPUT_CUBIN)
             continue;
         return decide(
             job, PJ_JOB_REJECTED, "not-predicted",
@@ -151,7 +137,7 @@ static int judge_isa(struct pj_offline *offline, struct pj_job *job, struct pj_e
 {
     for (size_t i = 0; i < job->image_count; i++) {
         const struct pj_isa isa = job->images[i]->ptx.version;
-        for (size_t k = 0; is_ptx(job->images[i]) && k < offline->profile_count; k++) {
+        for (size_t k = 0; pj_offline_is_ptx(job->images[i]) && k < offline->profile_count; k++) {
             const struct pj_profile *profile = &offline->profiles[k];
             if (pj_isa_compare(isa, profile->ptx_isa) <= 0)
                 continue;

@@ -66,6 +66,9 @@ int pj_offline_check_compiler(const struct pj_offline *offline, const struct pj_
 /** Refuses targets that need a GPU to be known. */
 int pj_offline_refuse_native(const struct pj_offline *offline, struct pj_error **err);
 
+/** Is it PTX, by itself or as a link's input? Each driver makes one entry of that, for each target. */
+bool pj_offline_is_ptx(const struct pj_plan_image *image);
+
 /** Reads the images and plans the jobs, sources prepared: what no profile covers has its fate. */
 int pj_offline_plan(struct pj_offline *offline, struct pj_error **err);
 

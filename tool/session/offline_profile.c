@@ -109,22 +109,11 @@ static void put_proven(const struct pj_profile *profile, const char *tool, struc
         pj_buffer_printf(text, "no %s at all", tool);
 }
 
-static const struct pj_profile_compiler *find_compiler(const struct pj_profile *profile, const char *tool,
-                                                       const char *version)
-{
-    for (size_t i = 0; i < profile->compiler_count; i++) {
-        const struct pj_profile_compiler *compiler = &profile->compilers[i];
-        if (strcmp(compiler->tool, tool) == 0 && strcmp(compiler->version, version) == 0)
-            return compiler;
-    }
-    return NULL;
-}
-
 static int check_compiler(const struct pj_profile *profile, const struct pj_compiler *compiler,
                           const char *tool, struct pj_error **err)
 {
     const char *version = compiler->library.build ? compiler->library.build : compiler->library.version;
-    const struct pj_profile_compiler *found = find_compiler(profile, tool, version);
+    const struct pj_profile_compiler *found = pj_profile_compiler_find(profile, tool, version);
     bool ptxas = strcmp(tool, "ptxas") == 0;
     PJ_CLEANUP_BUFFER struct pj_buffer proven = {0};
     put_proven(profile, tool, &proven);
