@@ -9,6 +9,7 @@
 #include "arch/isa.h"
 #include "base/clock.h"
 #include "base/text.h"
+#include "cache/format.h"
 #include "report/column.h"
 #include "session/worker_program.h"
 #include "version.h"
@@ -49,7 +50,8 @@ static bool is_proven(const struct pj_profile_work *work, const struct pj_profil
     return trial->predicted && !trial->problem && (foreign || (trial->ran && work->canary_held));
 }
 
-/* A kind is proven where each of its cases is. */
+/* A kind is proven where each of its cases is. An older driver does not know every architecture: those are
+ * no cases, and not in the profile. */
 static void judge_kinds(struct pj_profile_work *work)
 {
     bool any[PJ_PROFILE_KIND_COUNT] = {false}, all[PJ_PROFILE_KIND_COUNT];
@@ -57,6 +59,8 @@ static void judge_kinds(struct pj_profile_work *work)
         all[i] = true;
     for (size_t i = 0; i < work->count; i++) {
         enum pj_profile_kind kind = work->trials[i].of->kind;
+        if (work->trials[i].unknown_arch)
+            continue;
         any[kind] = true;
         all[kind] = all[kind] && is_proven(work, &work->trials[i]);
     }
@@ -84,7 +88,8 @@ static int fill_profile(struct pj_profile_work *work, struct pj_error **err)
         return pj_error_no_memory(err);
     for (size_t i = 0; i < work->count; i++) {
         const struct pj_profile_trial *trial = &work->trials[i];
-        if (trial->predicted && (i == 0 || trial->of->kind == PJ_PROFILE_FOREIGN))
+        /* The first case told the stamp, so the driver compiles for the device's own. */
+        if (i == 0 || (trial->predicted && trial->of->kind == PJ_PROFILE_FOREIGN))
             profile->archs[profile->arch_count++] = trial->arch;
     }
     qsort(profile->archs, profile->arch_count, sizeof *profile->archs, compare_archs);
@@ -94,7 +99,7 @@ static int fill_profile(struct pj_profile_work *work, struct pj_error **err)
     profile->driver_version = work->trial.driver_version;
     profile->cuda_version = work->trial.cuda_version;
     profile->stamp = work->stamp;
-    profile->cache_format = 65;
+    profile->cache_format = PJ_CACHE_FORMAT;
     profile->gpu = work->trial.gpu;
     profile->made_with = "prejit " PREJIT_VERSION;
     profile->made_on = pj_arena_strdup(arena, day);
@@ -125,8 +130,9 @@ static bool get_target(const void *row, struct pj_cell *cell)
 
 static bool get_predicted(const void *row, struct pj_cell *cell)
 {
-    cell->flag = ((const struct pj_profile_trial *)row)->predicted;
-    return true;
+    const struct pj_profile_trial *trial = row;
+    cell->flag = trial->predicted;
+    return !trial->unknown_arch;
 }
 
 static bool get_ran(const void *row, struct pj_cell *cell)

@@ -14,6 +14,7 @@ struct pj_profile_trial {
     const char *option_text;                         /* as in the key */
     struct pj_buffer payloads[PJ_PROFILE_TEXTS_MAX]; /* what the driver made of each text */
     struct pj_buffer cubins[PJ_PROFILE_TEXTS_MAX];   /* what ptxas made */
+    bool unknown_arch;                               /* the driver does not compile for it: no case then */
     bool predicted; /* name, key and checksum of every entry are as predicted */
     bool ran; /* entries that prejit assembled from ptxas' cubins loaded with JIT disabled, and computed right
                */

@@ -14,6 +14,9 @@
 
 #define ENTRY_MAX_BYTES (UINT64_C(64) << 20)
 
+/* What a driver says of a target that it does not know: as an option, or from its compiler. */
+enum { INVALID_VALUE = 1, INVALID_PTX = 218 };
+
 int pj_profile_problem(struct pj_profile_work *work, struct pj_profile_trial *trial, struct pj_error **err,
                        const char *format, ...)
 {
@@ -32,10 +35,17 @@ static int compile(struct pj_profile_work *work, struct pj_profile_trial *trial,
                    struct pj_error **err)
 {
     struct pj_trial_answer answer;
+    bool foreign = trial->of->load.target != 0;
     int r = pj_trial_compile(&work->trial, cache, &trial->of->load, &answer, err);
-    if (r < 0 || answer.result == 0 || (trial->of->load.target && !answer.died && answer.log[0] == '\0'))
-        return r; /* a foreign one is compiled and cannot be loaded [11] */
-    return pj_profile_problem(work, trial, err, "the driver did not compile it: %s %.*s", answer.result_name,
+    if (r < 0 || answer.result == 0)
+        return r;
+    trial->unknown_arch =
+        foreign && !answer.died && (answer.result == INVALID_VALUE || answer.result == INVALID_PTX);
+    if (foreign && !answer.died && !trial->unknown_arch && answer.log[0] == '\0')
+        return 0; /* it is compiled and cannot be loaded [11] */
+    return pj_profile_problem(work, trial, err, "the driver %s: %s%s%.*s",
+                              trial->unknown_arch ? "does not compile for it" : "did not compile it",
+                              answer.result_name, *answer.result_name && *answer.log ? " " : "",
                               (int)strcspn(answer.log, "\n"), answer.log);
 }
 
