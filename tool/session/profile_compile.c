@@ -130,14 +130,16 @@ static int take_cubin(struct batch *batch, size_t order, struct pj_profile_compi
     struct pj_making *making = &batch->makings[order];
     struct pj_buffer *cubin = pj_making_result(making, PJ_OUTPUT_CUBIN);
     const struct pj_buffer *payload = &trial->payloads[batch->texts[order]];
-    const char *log = pj_buffer_text(pj_making_result(making, PJ_OUTPUT_LOG));
     struct pj_code_difference difference;
     compiler->cases++;
+    if (making->end != PJ_MAKING_MADE && batch->library != PJ_LIBRARY_PTXAS)
+        return 0;
     if (making->end != PJ_MAKING_MADE)
-        return batch->library == PJ_LIBRARY_PTXAS
-                   ? pj_profile_problem(batch->work, trial, err, "ptxas refused it: %.*s",
-                                        (int)strcspn(log, "\n"), log)
-                   : 0;
+        return making->reason
+                   ? pj_profile_problem(batch->work, trial, err, "%s%s",
+                                        making->end == PJ_MAKING_REFUSED ? "ptxas refused it: " : "",
+                                        making->reason)
+                   : pj_error_no_memory(err);
     bool same = pj_code_compare(pj_buffer_text(payload), payload->size, pj_buffer_text(cubin), cubin->size,
                                 &difference) == 1;
     compiler->same += same;

@@ -129,7 +129,6 @@ static int run_beside(struct pj_profile_work *work, struct pj_error **err)
     bool kept = r == 0 && snapshot.index_state == PJ_INDEX_VALID && snapshot.count == 3 && listed == 3;
     pj_snapshot_free(&snapshot);
     work->profile.proven[PJ_PROFILE_BESIDE] = kept && plain->ran;
-    plain->ran = plain->ran && !plain->problem;
     return r;
 }
 
