@@ -136,9 +136,7 @@ static int take_cubin(struct batch *batch, size_t order, struct pj_profile_compi
         return 0;
     if (making->end != PJ_MAKING_MADE)
         return making->reason
-                   ? pj_profile_problem(batch->work, trial, err, "%s%s",
-                                        making->end == PJ_MAKING_REFUSED ? "ptxas refused it: " : "",
-                                        making->reason)
+                   ? pj_profile_problem(batch->work, trial, err, "ptxas did not make it: %s", making->reason)
                    : pj_error_no_memory(err);
     bool same = pj_code_compare(pj_buffer_text(payload), payload->size, pj_buffer_text(cubin), cubin->size,
                                 &difference) == 1;
