@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <prejit/prejit.h>
@@ -16,6 +17,18 @@
 #include "cli/refuse.h"
 #include "cli/user.h"
 #include "report/model.h"
+
+/* The file is replaced, which for /dev/null or /dev/stdout would take it away from everybody. */
+static int check_place(const struct pj_cli_options *options, struct pj_error **err)
+{
+    struct stat status;
+    if (!options->out_file || lstat(options->out_file, &status) != 0 || S_ISREG(status.st_mode))
+        return 0;
+    return pj_error_set(err, PJ_ERROR_USAGE,
+                        "--output %s: that is no regular file, and it would be replaced: name a file, or "
+                        "leave --output away, which gives the profile to standard output",
+                        options->out_file);
+}
 
 /* The profile goes into the file and the cases to standard output; without a file the profile has standard
  * output for itself, and the cases go to standard error. */
@@ -50,7 +63,9 @@ static int make(const struct pj_command *command, const struct pj_cli_options *o
         .interrupt_fd = signals_fd,
     };
     int status = PJ_EXIT_FAILED;
-    int r = signals_fd < 0 ? -1 : pj_profile_make(&asked, &profile, &text, &status, &error);
+    int r = signals_fd < 0 ? -1 : check_place(options, &error);
+    if (r == 0)
+        r = pj_profile_make(&asked, &profile, &text, &status, &error);
     if (r == 0)
         r = put(options, profile, text, &status, &error);
     if (r == 0)
