@@ -51,7 +51,11 @@ int pj_directory_temporary(const char *parent, const char *name, char **ret_path
 {
     const char *in = parent && *parent ? parent : "/tmp";
     PJ_CLEANUP_FREE char *path = NULL;
-    if (asprintf(&path, "%s/%s-XXXXXX", in, name) < 0) {
+    PJ_CLEANUP_FREE char *absolute = NULL;
+    int r = pj_path_absolute(in, &absolute, err);
+    if (r < 0)
+        return r;
+    if (asprintf(&path, "%s/%s-XXXXXX", absolute, name) < 0) {
         path = NULL;
         return pj_error_no_memory(err);
     }

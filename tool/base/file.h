@@ -53,7 +53,7 @@ size_t pj_file_temporary_length(const char *name);
 int pj_directory_create(const char *path, mode_t mode, struct pj_error **err);
 
 /** Makes a new folder, for this user alone, in `parent` (NULL or "" = /tmp), its name `name` and random
- * letters. *ret_path: free(). PJ_ERROR_ENVIRONMENT where it cannot be made there. */
+ * letters. *ret_path: absolute; free(). PJ_ERROR_ENVIRONMENT where it cannot be made there. */
 int pj_directory_temporary(const char *parent, const char *name, char **ret_path, struct pj_error **err);
 
 /** Opens a directory (O_CLOEXEC); with `follow` false a symbolic link as its last part is refused. */

@@ -131,6 +131,14 @@ static void test_temporary(void **state)
     assert_int_equal(status.st_mode, S_IFDIR | 0700);
     expect_success(pj_directory_temporary("", "try", &third, &err), &err);
     assert_int_equal(strncmp(third, "/tmp/try-", 9), 0);
+    PJ_CLEANUP_FREE char *fourth = NULL;
+    PJ_CLEANUP_FREE char *before = getcwd(NULL, 0);
+    assert_int_equal(chdir(folder.path), 0);
+    int r = pj_directory_temporary(".", "try", &fourth, &err);
+    assert_int_equal(chdir(before), 0);
+    expect_success(r, &err);
+    assert_int_equal(strncmp(fourth, start, strlen(start)), 0);
+    assert_int_equal(rmdir(fourth), 0);
     assert_int_equal(rmdir(third), 0);
     assert_int_equal(rmdir(first), 0);
     assert_int_equal(rmdir(second), 0);
