@@ -240,9 +240,11 @@ static int copy_entries(struct pj_offline *offline, size_t job, struct pj_error 
     if (!outcome->entries)
         return pj_error_no_memory(err);
     for (size_t i = 0; i < offline->profile_count; i++) {
-        for (size_t k = 0; k < units; k++)
-            outcome->entries[outcome->entry_count++] =
-                offline->units[offline->job_units[job][k]].entries[i].entry;
+        for (size_t k = 0; k < units; k++) {
+            const struct pj_offline_unit *unit = &offline->units[offline->job_units[job][k]];
+            if (unit->named)
+                outcome->entries[outcome->entry_count++] = unit->entries[i].entry;
+        }
     }
     return 0;
 }

@@ -157,6 +157,7 @@ static void name_entries(const struct pj_offline *offline, struct pj_offline_uni
         unit->entries[i].entry.hash =
             pj_cache_key_hash(offline->profiles[i].stamp, unit->target, pj_buffer_text(&offline->image_bytes),
                               offline->image_bytes.size, unit->option_text);
+    unit->named = true;
 }
 
 /* One that a driver would believe and could not load is never replaced by it [22]. */

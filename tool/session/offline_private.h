@@ -23,6 +23,7 @@ struct pj_offline_unit {
     const char *option_text;
     struct pj_offline_entry *entries; /* parallel to the profiles */
     struct pj_making_part part;
+    bool named; /* the entries' names are known: the image was what the plan saw */
     bool compiled;
     double compile_ms;
     uint64_t peak_rss_bytes;

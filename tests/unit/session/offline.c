@@ -195,6 +195,25 @@ static void what_is_there_is_not_compiled(void **state)
     assert_null(trial.run.session.outcomes[0].offline_compiler);
 }
 
+/* Its entries have no names that anybody could look for. */
+static void an_image_that_changed_is_told(void **state)
+{
+    (void)state;
+    CLEANUP_TRIAL struct trial trial;
+    PJ_CLEANUP_ERROR struct pj_error *err = NULL;
+    begin(&trial, "version: 1\ntargets: ['90']\nmodules: [{name: a, ptx: axpb.ptx}]\n", true);
+    expect_success(pj_offline_read_profiles(&trial.offline, &err), &err);
+    expect_success(pj_offline_plan(&trial.offline, &err), &err);
+    folder_write(&trial.run.folder, "axpb.ptx", "changed");
+    expect_success(pj_offline_find(&trial.offline, &err), &err);
+    expect_success(pj_offline_settle(&trial.offline, &err), &err);
+    const struct pj_outcome *outcome = &trial.run.session.outcomes[0];
+    assert_int_equal(outcome->verdict, PJ_VERDICT_REJECTED);
+    assert_string_equal(outcome->reason_code, "image-changed");
+    assert_string_equal(outcome->reason, "a file changed while prejit was working on it; run again");
+    assert_int_equal(outcome->entry_count, 0);
+}
+
 /* The words of a unit's order, joined by '|'. */
 static void assert_arguments(const struct trial *trial, enum pj_wire_library library, struct pj_arch ptx,
                              uint16_t target, const char *option_text, const char *expected)
@@ -267,6 +286,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_drivers_own_entries_come_out),
         cmocka_unit_test(what_is_there_is_not_compiled),
+        cmocka_unit_test(an_image_that_changed_is_told),
         cmocka_unit_test(ptxas_is_told_what_the_key_says),
         cmocka_unit_test(a_letter_is_given_where_ptxas_wants_one),
         cmocka_unit_test(every_allocation_fails_once),
