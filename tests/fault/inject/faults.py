@@ -167,7 +167,7 @@ class Trial(harness.Case):
             self.assertRegex(message, r"^prejit: ")
             if kind not in ("flock",):
                 self.assertIn(os.strerror(number), message)
-            self.assertRegex(message, r"/|index|\bworker\b|signals|memory|descriptor|temporary")
+            self.assertRegex(message, r"/|index|\bworker\b|signals|memory|descriptor|temporary|hash directory")
 
     def carry_out(self, state, kind, at, number, sticky):
         self.prepare(state)
