@@ -12,8 +12,6 @@
 #include "session/outcome.h"
 #include "session/profile.h"
 
-#define ENTRY_MAX_BYTES (UINT64_C(64) << 20)
-
 /* What a driver says of a target that it does not know: as an option, or from its compiler. */
 enum { INVALID_VALUE = 1, INVALID_PTX = 218 };
 
@@ -117,7 +115,10 @@ static int check_entry(struct pj_profile_work *work, struct pj_profile_trial *tr
     struct pj_entry_header header;
     if (!full)
         return pj_error_no_memory(err);
-    if (pj_file_read(AT_FDCWD, full, ENTRY_MAX_BYTES, &file, &problem) < 0)
+    int r = pj_file_read(AT_FDCWD, full, PJ_ENTRY_MAX_BYTES, &file, &problem);
+    if (r == PJ_ERROR_NO_MEMORY)
+        return pj_error_no_memory(err);
+    if (r < 0)
         return pj_profile_problem(work, trial, err, "the driver made no entry of the name predicted, %s",
                                   path);
     if (file.size < PJ_ENTRY_HEADER_BYTES)
@@ -128,7 +129,7 @@ static int check_entry(struct pj_profile_work *work, struct pj_profile_trial *tr
     struct pj_buffer *payload = &trial->payloads[index];
     pj_buffer_append(payload, file.data + (file.size - (size_t)header.payload_bytes),
                      (size_t)header.payload_bytes);
-    int r = pj_buffer_check(payload, err);
+    r = pj_buffer_check(payload, err);
     if (r == 0)
         r = pj_profile_entry_assemble(work, trial, index, payload, &assembled, &made, err);
     if (r < 0)

@@ -4,11 +4,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/file.h"
 #include "session/machine.h"
 #include "session/outcome.h"
@@ -39,8 +39,8 @@ static int take_started(struct pj_trial *trial, const struct pj_wire_started *st
     return trial->gpu ? 0 : pj_error_no_memory(err);
 }
 
-/* Starts a process, gives it the order (NULL: none), and waits for what comes of it. `event` is valid until
- * the next question. */
+/* Starts a process, gives it the order (NULL: none), and waits for what comes of it; the pool ends one whose
+ * time is up. The event is valid until the next question. */
 static int ask(struct pj_trial *trial, const struct pj_worker_spec *spec, const struct pj_wire_message *order,
                const struct pj_wire_descriptors *descriptors, struct pj_event *ret_event,
                struct pj_error **err)
@@ -49,12 +49,11 @@ static int ask(struct pj_trial *trial, const struct pj_worker_spec *spec, const 
     struct pj_event event = {0};
     bool asked = order == NULL, answered = false;
     int r = pj_pool_start(trial->pool, spec, &worker, err);
-    double until = pj_clock_ms() + START_TIMEOUT_MS + ASK_TIMEOUT_MS;
     while (r == 0 && !answered) {
-        r = pj_pool_wait(trial->pool, until, &event, err);
+        r = pj_pool_wait(trial->pool, INFINITY, &event, err);
         if (r < 0)
             return r;
-        if (event.kind == PJ_EVENT_INTERRUPTED || event.kind == PJ_EVENT_TIME)
+        if (event.kind == PJ_EVENT_INTERRUPTED)
             return pj_error_set(err, PJ_ERROR_INTERRUPTED, "interrupted before it was known");
         if (event.kind == PJ_EVENT_STARTED) {
             r = take_started(trial, event.started, err);
