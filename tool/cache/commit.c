@@ -110,7 +110,7 @@ static int run_short_of_room(struct pj_store *store, const char *stamp, struct b
 /* The limit with which everything that was asked for would be kept. */
 static uint64_t limit_that_fits(const struct pj_store *store, const struct batch *batch)
 {
-    uint64_t limit = store->statistics.total_bytes;
+    uint64_t limit = store->statistics.total_bytes + store->expected_bytes;
     for (size_t i = 0; i < batch->count; i++) {
         if (batch->steps[i].outcome == PJ_STEP_NO_ROOM)
             limit += batch->steps[i].file_bytes - PJ_ENTRY_HEADER_BYTES;

@@ -317,6 +317,11 @@ int pj_store_keep(struct pj_store *store, uint64_t hash, struct pj_error **err)
     return pj_hashes_add(&store->kept, hash, err);
 }
 
+void pj_store_expect(struct pj_store *store, uint64_t bytes)
+{
+    store->expected_bytes = bytes;
+}
+
 int pj_store_directory(const struct pj_store *store)
 {
     return store->cache_fd;

@@ -109,6 +109,10 @@ int pj_store_remove(struct pj_store *store, uint64_t hash, struct pj_error **err
 /** This run relies on the entry: it does not make room by removing it, whatever build it is of. */
 int pj_store_keep(struct pj_store *store, uint64_t hash, struct pj_error **err);
 
+/** Bytes of entries, less their headers, that the caller wants there beside those of its next commit: the
+ * limit that a message calls enough has room for them, too. */
+void pj_store_expect(struct pj_store *store, uint64_t bytes);
+
 /** Figures of this run. */
 struct pj_store_statistics {
     uint64_t total_bytes, entries; /* as the index says now */

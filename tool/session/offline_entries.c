@@ -112,6 +112,7 @@ static int assemble(struct pj_offline *offline, struct pj_offline_unit *unit, co
     if (r < 0)
         return r;
     entry->assembled = true;
+    entry->room = offline->file_bytes.size - PJ_ENTRY_HEADER_BYTES;
     if (offline->ready_since_ms <= 0)
         offline->ready_since_ms = pj_clock_ms();
     return 0;
@@ -168,6 +169,19 @@ static int take_item(struct pj_offline *offline, struct pj_offline_unit *unit, s
     return unit->reason ? 0 : pj_error_no_memory(err);
 }
 
+/* What other drivers' entries still take. */
+static uint64_t expected_beside(const struct pj_offline *offline, size_t profile)
+{
+    uint64_t room = 0;
+    for (size_t i = 0; i < offline->unit_count; i++) {
+        for (size_t k = 0; k < offline->profile_count; k++) {
+            const struct pj_offline_entry *entry = &offline->units[i].entries[k];
+            room += k != profile && !entry->there ? entry->room : 0;
+        }
+    }
+    return room;
+}
+
 /* Entries of one driver: the store takes those of one stamp at a time. */
 static int commit_profile(struct pj_offline *offline, size_t profile, struct pj_error **err)
 {
@@ -183,6 +197,7 @@ static int commit_profile(struct pj_offline *offline, size_t profile, struct pj_
         owners[count] = i;
         items[count++] = (struct pj_commit_item){.hash = entry->entry.hash, .folder = PRIVATE_FOLDER};
     }
+    pj_store_expect(offline->session->store, expected_beside(offline, profile));
     int r = count > 0 ? pj_store_commit(offline->session->store, offline->profiles[profile].stamp, items,
                                         count, err)
                       : 0;

@@ -13,6 +13,7 @@ struct pj_offline_entry {
     bool there;     /* in the cache: found, or committed */
     bool assembled; /* in the private folder, to be committed */
     bool ours;      /* made by this run */
+    uint64_t room;  /* that it takes in the cache; 0 = this run has not made it */
 };
 
 /** What is compiled once: an image for a target with options, whatever jobs and profiles want it. */
@@ -63,9 +64,6 @@ int pj_offline_check_beside(const struct pj_offline *offline, struct pj_error **
 /** Refuses a compiler that a profile was not proven with, or that is newer than its driver. */
 int pj_offline_check_compiler(const struct pj_offline *offline, const struct pj_compiler *compiler,
                               const char *tool, struct pj_error **err);
-
-/** Refuses targets that need a GPU to be known. */
-int pj_offline_refuse_native(const struct pj_offline *offline, struct pj_error **err);
 
 /** Is it PTX, by itself or as a link's input? Each driver makes one entry of that, for each target. */
 bool pj_offline_is_ptx(const struct pj_plan_image *image);
