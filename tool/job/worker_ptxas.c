@@ -197,7 +197,7 @@ int pj_worker_ptxas_open(const char *path, struct pj_worker_ptxas *ret_ptxas, st
 struct files {
     int input, output, log;
     char input_name[PATH_MAX + 16], output_name[PATH_MAX + 16];
-    char folder[PATH_MAX]; /* "" where there is none */
+    char *folder; /* NULL = there is none */
 };
 
 static void files_free(struct files *files)
@@ -205,8 +205,9 @@ static void files_free(struct files *files)
     pj_close(files->input);
     pj_close(files->output);
     pj_close(files->log);
-    if (files->folder[0] != '\0')
+    if (files->folder)
         (void)pj_tree_remove(AT_FDCWD, files->folder, NULL);
+    free(files->folder);
 }
 
 static int make_named(const char *name, int *ret_fd, struct pj_error **err)
@@ -221,18 +222,14 @@ static int make_named(const char *name, int *ret_fd, struct pj_error **err)
 /* Where open files have no names. A worker that is killed leaves the folder. */
 static int make_on_disk(struct files *files, struct pj_error **err)
 {
-    const char *parent = getenv("TMPDIR");
-    int length = snprintf(files->folder, sizeof files->folder, "%s/prejit-ptxas-XXXXXX",
-                          parent && *parent ? parent : "/tmp");
-    if (length >= (int)sizeof files->folder || !mkdtemp(files->folder)) {
-        int errnum = length >= (int)sizeof files->folder ? ENAMETOOLONG : errno;
-        files->folder[0] = '\0';
-        return pj_error_errno(err, PJ_ERROR_IO, errnum, "cannot make a folder for ptxas in %s",
-                              parent && *parent ? parent : "/tmp");
-    }
+    int r = pj_directory_temporary(getenv("TMPDIR"), "prejit-ptxas", &files->folder, err);
+    if (r == PJ_ERROR_ENVIRONMENT)
+        return pj_error_recode(err, PJ_ERROR_IO, 0); /* which a worker tells, and outlives */
+    if (r < 0)
+        return r;
     (void)snprintf(files->input_name, sizeof files->input_name, "%s/input.ptx", files->folder);
     (void)snprintf(files->output_name, sizeof files->output_name, "%s/output", files->folder);
-    int r = make_named(files->input_name, &files->input, err);
+    r = make_named(files->input_name, &files->input, err);
     return r < 0 ? r : make_named(files->output_name, &files->output, err);
 }
 

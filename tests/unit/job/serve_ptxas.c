@@ -348,6 +348,30 @@ static void test_without_proc(void **state)
     assert_int_equal(unsetenv("TMPDIR"), 0);
 }
 
+/* What the worker tells of an order, and does not end of. */
+static void test_without_room(void **state)
+{
+    static const char *const echo[] = {"echo", NULL};
+    (void)state;
+    struct pj_worker_ptxas ptxas;
+    struct order order;
+    PJ_CLEANUP_ARENA struct pj_arena arena = {0};
+    PJ_CLEANUP_PARTS struct pj_worker_parts parts = {0};
+    PJ_CLEANUP_ERROR struct pj_error *err = NULL;
+    struct pj_wire_made made = {.failed_call = "", .result_name = ""};
+    assert_int_equal(pj_worker_ptxas_open(ODD_PTXAS, &ptxas, NULL), 0);
+    ptxas.descriptors = "/nonexistent/fd";
+    make_order(&order, "some PTX", echo);
+    expect_success(pj_worker_parts_read(order.message.make.parts, 1, &order.descriptors, &parts, &err), &err);
+    assert_int_equal(setenv("TMPDIR", "/proc/none", 1), 0);
+    expect_error(
+        pj_worker_ptxas_make(&ptxas, &order.message.make, &parts, &order.descriptors, &arena, &made, &err),
+        &err, PJ_ERROR_IO,
+        "cannot make a temporary folder in /proc/none (TMPDIR): No such file or directory");
+    assert_int_equal(unsetenv("TMPDIR"), 0);
+    pj_wire_close(&order.descriptors);
+}
+
 static void test_refuses_parts(void **state)
 {
     static const char *const echo[] = {"echo", NULL};
@@ -419,11 +443,12 @@ static void test_real(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_start),    cmocka_unit_test(test_start_fails),
-        cmocka_unit_test(test_ends),     cmocka_unit_test(test_names),
-        cmocka_unit_test(test_long_log), cmocka_unit_test(test_gone),
-        cmocka_unit_test(test_killed),   cmocka_unit_test(test_without_proc),
-        cmocka_unit_test(test_real),     cmocka_unit_test(test_refuses_parts),
+        cmocka_unit_test(test_start),        cmocka_unit_test(test_start_fails),
+        cmocka_unit_test(test_ends),         cmocka_unit_test(test_names),
+        cmocka_unit_test(test_long_log),     cmocka_unit_test(test_gone),
+        cmocka_unit_test(test_killed),       cmocka_unit_test(test_without_proc),
+        cmocka_unit_test(test_real),         cmocka_unit_test(test_refuses_parts),
+        cmocka_unit_test(test_without_room),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
