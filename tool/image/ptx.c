@@ -136,11 +136,21 @@ static const char *older_toolkit(struct pj_isa isa, char *ret_text, size_t size)
     return ret_text;
 }
 
+/* A letter binds PTX to one architecture or family, so a lower number alone is no cure for it. */
+static const char *what_fits(struct pj_arch target, uint16_t device, char *ret_text, size_t size)
+{
+    if (target.letter && pj_arch_ptx_runs_on((struct pj_arch){.number = target.number}, device))
+        (void)snprintf(ret_text, size, "sm_%u without the letter", target.number);
+    else
+        (void)snprintf(ret_text, size, "sm_%u or lower%s", device, target.letter ? " without a letter" : "");
+    return ret_text;
+}
+
 int pj_ptx_check_target(const struct pj_ptx *ptx, uint16_t device, struct pj_isa driver_isa,
                         struct pj_arena *arena, struct pj_ptx_finding *ret_finding, struct pj_error **err)
 {
     struct pj_ptx_finding finding = {.code = PJ_PTX_OK};
-    char toolkit[40], name[PJ_ARCH_TEXT];
+    char toolkit[40], fits[60], name[PJ_ARCH_TEXT];
     if (driver_isa.major != 0 && pj_isa_compare(ptx->version, driver_isa) > 0) {
         finding.code = PJ_PTX_NEWER_THAN_DRIVER;
         finding.message =
@@ -151,11 +161,10 @@ int pj_ptx_check_target(const struct pj_ptx *ptx, uint16_t device, struct pj_isa
                             older_toolkit(driver_isa, toolkit, sizeof toolkit));
     } else if (!pj_arch_ptx_runs_on(ptx->target, device)) {
         finding.code = PJ_PTX_NEWER_THAN_GPU;
-        finding.message =
-            pj_arena_printf(arena,
-                            ".target %s runs %s, not on sm_%u: compile the PTX for sm_%u or "
-                            "lower, or leave this target out",
-                            pj_arch_text(ptx->target, name), pj_arch_runs_where(ptx->target), device, device);
+        finding.message = pj_arena_printf(
+            arena, ".target %s runs %s, not on sm_%u: compile the PTX for %s, or leave this target out",
+            pj_arch_text(ptx->target, name), pj_arch_runs_where(ptx->target), device,
+            what_fits(ptx->target, device, fits, sizeof fits));
     }
     if (finding.code != PJ_PTX_OK && !finding.message)
         return pj_error_no_memory(err);

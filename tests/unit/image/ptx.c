@@ -135,16 +135,21 @@ static void test_check_target(void **state)
          {9, 0},
          "newer-than-gpu",
          ".target sm_100a runs on compute capability 10.0 alone, not on sm_90: compile the PTX for sm_90 or "
-         "lower, "
-         "or leave this target out"},
+         "lower without a letter, or leave this target out"},
         {{9, 0},
          {90, 'a'},
          100,
          {9, 0},
          "newer-than-gpu",
-         ".target sm_90a runs on compute capability 9.0 alone, not on sm_100: compile the PTX for sm_100 or "
-         "lower, "
-         "or leave this target out"},
+         ".target sm_90a runs on compute capability 9.0 alone, not on sm_100: compile the PTX for sm_90 "
+         "without the letter, or leave this target out"},
+        {{9, 0},
+         {100, 'f'},
+         120,
+         {9, 0},
+         "newer-than-gpu",
+         ".target sm_100f runs on compute capability 10.0 and 10.3 alone, not on sm_120: "
+         "compile the PTX for sm_100 without the letter, or leave this target out"},
         {{9, 0},
          {90, 0},
          80,
@@ -160,7 +165,7 @@ static void test_check_target(void **state)
          "newer-than-gpu",
          ".target sm_130f runs on that compute capability and later ones of its family alone, not on sm_90: "
          "compile "
-         "the PTX for sm_90 or lower, or leave this target out"},
+         "the PTX for sm_90 or lower without a letter, or leave this target out"},
     };
     for (size_t i = 0; i < PJ_COUNT(rows); i++) {
         struct reading reading = {.ptx = {.version = rows[i].version, .target = rows[i].target}};
