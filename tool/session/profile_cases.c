@@ -135,22 +135,23 @@ struct option {
     uint32_t value;
 };
 
-/* One option each, then several; a case of several ends at the first PJ_JIT_OPTION_COUNT. */
 enum { OPTIONS_MAX = 4 };
 static const struct {
     const char *title;
     struct option options[OPTIONS_MAX];
     size_t count;
+    bool link; /* for a linker's inputs, too */
 } option_sets[] = {
-    {"max_registers=64", {{PJ_JIT_MAX_REGISTERS, 64}}, 1},
-    {"optimization_level=4", {{PJ_JIT_OPTIMIZATION_LEVEL, 4}}, 1},
-    {"optimization_level=0", {{PJ_JIT_OPTIMIZATION_LEVEL, 0}}, 1},
-    {"generate_line_info", {{PJ_JIT_GENERATE_LINE_INFO, 1}}, 1},
-    {"cache_mode=cg", {{PJ_JIT_CACHE_MODE, PJ_JIT_CACHE_CG}}, 1},
+    {"max_registers=64", {{PJ_JIT_MAX_REGISTERS, 64}}, 1, true},
+    {"optimization_level=4", {{PJ_JIT_OPTIMIZATION_LEVEL, 4}}, 1, false},
+    {"optimization_level=0", {{PJ_JIT_OPTIMIZATION_LEVEL, 0}}, 1, false},
+    {"generate_line_info", {{PJ_JIT_GENERATE_LINE_INFO, 1}}, 1, false},
+    {"cache_mode=cg", {{PJ_JIT_CACHE_MODE, PJ_JIT_CACHE_CG}}, 1, false},
     {"three options",
      {{PJ_JIT_OPTIMIZATION_LEVEL, 3}, {PJ_JIT_MAX_REGISTERS, 64}, {PJ_JIT_GENERATE_LINE_INFO, 1}},
-     3},
-    {"two options", {{PJ_JIT_OPTIMIZATION_LEVEL, 2}, {PJ_JIT_CACHE_MODE, PJ_JIT_CACHE_CA}}, 2},
+     3,
+     true},
+    {"two options", {{PJ_JIT_OPTIMIZATION_LEVEL, 2}, {PJ_JIT_CACHE_MODE, PJ_JIT_CACHE_CA}}, 2, false},
 };
 
 static struct pj_jit_options options_of(size_t set)
@@ -163,53 +164,84 @@ static struct pj_jit_options options_of(size_t set)
     return options;
 }
 
+/* Cases in the making. A title that there was no memory for is noticed at the end. */
+struct list {
+    struct pj_arena *arena;
+    struct pj_profile_case *cases;
+    size_t count;
+    bool failed;
+};
+
+static struct pj_profile_case *add(struct list *list, const char *title, enum pj_profile_kind kind,
+                                   struct pj_trial_load load)
+{
+    struct pj_profile_case *added = &list->cases[list->count++];
+    *added = (struct pj_profile_case){.title = title, .kind = kind, .load = load};
+    list->failed |= !title;
+    return added;
+}
+
+static void add_plain(struct list *list, struct pj_trial_load load)
+{
+    (void)add(list, "plain", PJ_PROFILE_PLAIN, load);
+    for (size_t i = 0; i < PJ_COUNT(option_sets); i++) {
+        bool one = option_sets[i].count == 1;
+        load.options = options_of(i);
+        (void)add(list, option_sets[i].title, one ? PJ_PROFILE_ONE_OPTION : PJ_PROFILE_OPTIONS, load);
+    }
+}
+
+static void add_links(struct list *list, struct pj_trial_load load)
+{
+    (void)add(list, "link", PJ_PROFILE_LINK, load);
+    for (size_t i = 0; i < PJ_COUNT(option_sets); i++) {
+        if (!option_sets[i].link)
+            continue;
+        load.options = options_of(i);
+        (void)add(list, pj_arena_printf(list->arena, "link, %s", option_sets[i].title), PJ_PROFILE_LINK,
+                  load);
+    }
+}
+
+static void add_fatbins(struct list *list, const struct pj_profile_fatbins *fatbins)
+{
+    for (size_t i = 0; i < PJ_PROFILE_FATBINS; i++) {
+        const struct pj_trial_load load = {
+            .texts = &fatbins->texts[i], .text_count = 1, .image = &fatbins->images[i]};
+        add(list, packings[i].title, PJ_PROFILE_FATBIN, load)->key_image = &fatbins->key_images[i];
+    }
+}
+
+static void add_foreign(struct list *list, uint16_t own, struct pj_trial_load load)
+{
+    size_t count;
+    const uint16_t *archs = pj_arch_all(&count);
+    for (size_t i = 0; i < count; i++) {
+        if (archs[i] == own)
+            continue;
+        load.target = archs[i];
+        (void)add(list, pj_arena_printf(list->arena, "sm_%u", archs[i]), PJ_PROFILE_FOREIGN, load);
+    }
+}
+
 int pj_profile_cases(uint16_t own, const struct pj_profile_fatbins *fatbins, struct pj_arena *arena,
                      struct pj_profile_case **ret_cases, size_t *ret_count, struct pj_error **err)
 {
-    size_t arch_count, used = 0;
-    const uint16_t *archs = pj_arch_all(&arch_count);
     const struct pj_trial_load plain = {.texts = whole, .text_count = PJ_COUNT(whole)};
     const struct pj_trial_load link = {.texts = linked, .text_count = PJ_COUNT(linked), .link = true};
-    struct pj_profile_case *cases = pj_arena_calloc(
-        arena, 2 + 2 * PJ_COUNT(option_sets) + PJ_PROFILE_FATBINS + arch_count, sizeof *cases);
-    if (!cases)
+    size_t arch_count;
+    (void)pj_arch_all(&arch_count);
+    size_t most = 2 + 2 * PJ_COUNT(option_sets) + PJ_PROFILE_FATBINS + arch_count;
+    struct list list = {.arena = arena, .cases = pj_arena_calloc(arena, most, sizeof *list.cases)};
+    if (!list.cases)
         return pj_error_no_memory(err);
-    cases[used++] = (struct pj_profile_case){.title = "plain", .kind = PJ_PROFILE_PLAIN, .load = plain};
-    for (size_t i = 0; i < PJ_COUNT(option_sets); i++) {
-        cases[used] = (struct pj_profile_case){.title = option_sets[i].title,
-                                               .kind = option_sets[i].count == 1 ? PJ_PROFILE_ONE_OPTION
-                                                                                 : PJ_PROFILE_OPTIONS,
-                                               .load = plain};
-        cases[used++].load.options = options_of(i);
-    }
-    cases[used++] = (struct pj_profile_case){.title = "link", .kind = PJ_PROFILE_LINK, .load = link};
-    for (size_t i = 0; i < PJ_COUNT(option_sets); i += 5) { /* one of one option, one of three */
-        cases[used] =
-            (struct pj_profile_case){.title = pj_arena_printf(arena, "link, %s", option_sets[i].title),
-                                     .kind = PJ_PROFILE_LINK,
-                                     .load = link};
-        if (!cases[used].title)
-            return pj_error_no_memory(err);
-        cases[used++].load.options = options_of(i);
-    }
-    for (size_t i = 0; i < PJ_PROFILE_FATBINS; i++) {
-        cases[used] = (struct pj_profile_case){.title = packings[i].title,
-                                               .kind = PJ_PROFILE_FATBIN,
-                                               .load = plain,
-                                               .key_image = &fatbins->key_images[i]};
-        cases[used].load.texts = &fatbins->texts[i];
-        cases[used++].load.image = &fatbins->images[i];
-    }
-    for (size_t i = 0; i < arch_count; i++) {
-        if (archs[i] == own)
-            continue;
-        cases[used] = (struct pj_profile_case){
-            .title = pj_arena_printf(arena, "sm_%u", archs[i]), .kind = PJ_PROFILE_FOREIGN, .load = plain};
-        if (!cases[used].title)
-            return pj_error_no_memory(err);
-        cases[used++].load.target = archs[i];
-    }
-    *ret_cases = cases;
-    *ret_count = used;
+    add_plain(&list, plain);
+    add_links(&list, link);
+    add_fatbins(&list, fatbins);
+    add_foreign(&list, own, plain);
+    if (list.failed)
+        return pj_error_no_memory(err);
+    *ret_cases = list.cases;
+    *ret_count = list.count;
     return 0;
 }

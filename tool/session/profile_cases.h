@@ -32,8 +32,8 @@ struct pj_profile_fatbins {
 int pj_profile_fatbins_make(struct pj_profile_fatbins *fatbins, struct pj_error **err);
 void pj_profile_fatbins_free(struct pj_profile_fatbins *fatbins);
 
-/** Every case, in `arena`; those of foreign architectures for every architecture but `own`. They point to
- * `fatbins`. */
+/** Every case, in `arena`: the plain one first, then one with another entry for `own`; those of foreign
+ * architectures for every architecture but `own`. They point to `fatbins`. */
 int pj_profile_cases(uint16_t own, const struct pj_profile_fatbins *fatbins, struct pj_arena *arena,
                      struct pj_profile_case **ret_cases, size_t *ret_count, struct pj_error **err);
 
