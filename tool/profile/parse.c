@@ -35,6 +35,9 @@ static void read_cuda(struct pj_profile_reader *reader, const struct pj_profile_
         pj_profile_refuse(reader, key, node, NULL);
 }
 
+/* A key that had it twice would not read back as what it was made of. */
+#define STAMP_END "HOST64sm_"
+
 static void read_stamp(struct pj_profile_reader *reader, const struct pj_profile_key *key,
                        const struct pj_yaml_node *node)
 {
@@ -48,6 +51,8 @@ static void read_stamp(struct pj_profile_reader *reader, const struct pj_profile
     (void)snprintf(advice, sizeof advice, "these are %zu characters", node->size);
     if (node->size > PJ_PROFILE_STAMP_MAX)
         pj_profile_refuse(reader, key, node, advice);
+    else if (strstr(node->text, STAMP_END))
+        pj_profile_refuse(reader, key, node, "`" STAMP_END "` is what follows it in a key");
     else
         reader->profile.stamp = node->text;
 }

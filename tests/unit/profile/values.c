@@ -43,6 +43,8 @@ static const struct {
      "; these are 64 characters"},
     {WITH_DRIVER("580.1", "13.0", "\"a\\tb\""), "f:2:45: `stamp`: read `a\\x09b`" STAMP},
     {WITH_DRIVER("580.1", "13.0", "Größe"), "f:2:45: `stamp`: read `Größe`" STAMP},
+    {WITH_DRIVER("580.1", "13.0", "1 2HOST64sm_80"),
+     "f:2:45: `stamp`: read `1 2HOST64sm_80`" STAMP "; `HOST64sm_` is what follows it in a key"},
     {TO_FORMAT "cache_format: 0\n" FROM_ISA, "f:3:15: `cache_format`: read `0`" NUMBER},
     {TO_FORMAT "cache_format: -1\n" FROM_ISA, "f:3:15: `cache_format`: read `-1`" NUMBER},
     {TO_FORMAT "cache_format: 0x41\n" FROM_ISA, "f:3:15: `cache_format`: read `0x41`" NUMBER},
