@@ -36,7 +36,7 @@ static int make_stand_in(const char *folder, struct pj_error **err)
 static int store_probe(struct pj_engine *engine, const char *folder, bool *ret_stored, struct pj_error **err)
 {
     const struct pj_worker_spec spec = {
-        .cache_path = folder, .cache_max_bytes = UINT64_C(1) << 40, .watch_path = folder};
+        .cache_path = folder, .cache_max_bytes = PJ_PRIVATE_CACHE_BYTES, .watch_path = folder};
     struct pj_probe probe = {.fd = -1};
     struct pj_event event = {0};
     int r = pj_probe_make(true, &probe, err);

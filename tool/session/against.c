@@ -14,9 +14,6 @@
 
 enum { NAMED_MAX = 8 };
 
-/* No limit that a run comes near: nothing is evicted there. */
-#define OWN_CACHE_BYTES (UINT64_C(1) << 40)
-
 /* The driver's cache, and the run that fills it: the plan, the machine and the options of the session, with
  * jobs, a store and a place of its own. */
 struct own {
@@ -39,7 +36,7 @@ static int open_store(struct own *own, struct pj_error **err)
 {
     struct pj_store_preparation done;
     const struct pj_store_options options = {
-        .path = own->folder, .limit_bytes = OWN_CACHE_BYTES, .check_payload = pj_check_payload};
+        .path = own->folder, .limit_bytes = PJ_PRIVATE_CACHE_BYTES, .check_payload = pj_check_payload};
     int r = pj_store_open(&options, &own->session.store, err);
     return r == 0 ? pj_store_prepare(own->session.store, &done, err) : r;
 }
@@ -78,7 +75,8 @@ static int open_own(const struct pj_session *session, struct own *own, struct pj
     int r = make_outcomes(session, own, err);
     if (r == 0)
         r = pj_directory_temporary(getenv("TMPDIR"), "prejit-against", &own->folder, err);
-    own->session.location = (struct pj_cache_location){.path = own->folder, .limit_bytes = OWN_CACHE_BYTES};
+    own->session.location =
+        (struct pj_cache_location){.path = own->folder, .limit_bytes = PJ_PRIVATE_CACHE_BYTES};
     return r == 0 ? open_store(own, err) : r;
 }
 

@@ -15,9 +15,6 @@
 
 enum { MAX_SEATS = 256, COMMIT_AFTER_MS = 5000, MAX_FAILED_STARTS = 3, MAX_PROBE_ATTEMPTS = 2 };
 
-/* Far above what any run compiles, so that the driver evicts nothing from a private cache. */
-#define PRIVATE_CACHE_BYTES (UINT64_C(1) << 40)
-
 #define DEFAULT_TIMEOUT_MS 3600000.0
 #define PROBE_TIMEOUT_MS   60000.0 /* a tiny module */
 
@@ -54,7 +51,7 @@ static int start_seat(struct pj_compile *compile, size_t i, struct pj_error **er
         return r;
     const struct pj_worker_spec spec = {
         .cache_path = compile->in_place ? session->location.path : seat->folder_path,
-        .cache_max_bytes = compile->in_place ? session->location.limit_bytes : PRIVATE_CACHE_BYTES,
+        .cache_max_bytes = compile->in_place ? session->location.limit_bytes : PJ_PRIVATE_CACHE_BYTES,
         .visible_devices = visible_devices(session),
         .watch_path = compile->in_place ? NULL : seat->folder_path,
         .owner = seat,

@@ -11,12 +11,10 @@
 
 enum { THREADS = 1000, JIT_COMPILATION_DISABLED = 223 };
 
-#define CACHE_BYTES (UINT64_C(1) << 40)
-
 static int open_store(const char *cache, struct pj_store **ret_store, struct pj_error **err)
 {
     const struct pj_store_options options = {
-        .path = cache, .limit_bytes = CACHE_BYTES, .check_payload = pj_check_payload};
+        .path = cache, .limit_bytes = PJ_PRIVATE_CACHE_BYTES, .check_payload = pj_check_payload};
     struct pj_store_preparation done;
     int r = pj_store_open(&options, ret_store, err);
     return r == 0 ? pj_store_prepare(*ret_store, &done, err) : r;

@@ -15,6 +15,10 @@
 #include "report/receipt.h"
 #include "verify/judge.h"
 
+/** The limit of a cache that a run has for itself: far above what any run compiles, so that the driver evicts
+ * nothing from it. */
+#define PJ_PRIVATE_CACHE_BYTES (UINT64_C(1) << 40)
+
 /** How far one job has come in this run. */
 enum pj_stage {
     PJ_STAGE_WAITING, /* its entry is not there, as far as is known */

@@ -15,7 +15,6 @@
 
 #define START_TIMEOUT_MS 120000.0
 #define ASK_TIMEOUT_MS   60000.0
-#define CACHE_BYTES      (UINT64_C(1) << 40)
 
 static int take_started(struct pj_trial *trial, const struct pj_wire_started *started, struct pj_error **err)
 {
@@ -171,7 +170,7 @@ int pj_trial_compile(struct pj_trial *trial, const char *cache, const struct pj_
                      struct pj_trial_answer *ret_answer, struct pj_error **err)
 {
     const struct pj_worker_spec spec = {
-        .cache_path = cache, .cache_max_bytes = CACHE_BYTES, .context = load->link};
+        .cache_path = cache, .cache_max_bytes = PJ_PRIVATE_CACHE_BYTES, .context = load->link};
     *ret_answer = (struct pj_trial_answer){0};
     return load_in(trial, &spec, load, PJ_LOAD_COMPILE, "", 0, -1, ret_answer, err);
 }
@@ -181,7 +180,7 @@ int pj_trial_run(struct pj_trial *trial, const char *cache, const struct pj_tria
                  struct pj_error **err)
 {
     const struct pj_worker_spec spec = {
-        .cache_path = cache, .cache_max_bytes = CACHE_BYTES, .disable_jit = true, .context = true};
+        .cache_path = cache, .cache_max_bytes = PJ_PRIVATE_CACHE_BYTES, .disable_jit = true, .context = true};
     PJ_CLEANUP_CLOSE int results = -1;
     PJ_CLEANUP_BUFFER struct pj_buffer bytes = {0};
     *ret_answer = (struct pj_trial_answer){0};
