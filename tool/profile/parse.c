@@ -112,6 +112,7 @@ static void read_gpu(struct pj_profile_reader *reader, const struct pj_profile_k
 }
 
 #define TEXT_ALLOWED "a text of at most 200 bytes without control characters"
+_Static_assert(PJ_PROFILE_TEXT_MAX == 200 && PJ_PROFILE_STAMP_MAX == 63, "as what is allowed says");
 
 static const struct pj_profile_key driver_keys[] = {
     {"version", PJ_YAML_SCALAR, false, PJ_PROFILE_VERSION_ALLOWED, "580.159.04", read_driver_version},

@@ -176,6 +176,7 @@ static void read_same(struct pj_profile_reader *reader, const struct pj_profile_
     reader->same = node;
 }
 
+_Static_assert(PJ_PROFILE_MAX_CASES == 1000000, "as what is allowed says");
 static const struct pj_profile_key compiler_keys[] = {
     {"tool", PJ_YAML_SCALAR, false, "`ptxas` or `nvjitlink`", "ptxas", read_tool},
     {"version", PJ_YAML_SCALAR, false, PJ_PROFILE_VERSION_ALLOWED, "13.0.88", read_tool_version},
