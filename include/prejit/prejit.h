@@ -164,8 +164,8 @@ struct pj_profile_options {
 /** Learns how the driver at hand names and writes cache entries, proves it step by step (predicts entries
  * byte for byte, then assembles some itself, loads and runs them with JIT disabled), and compares the code of
  * compilers with the driver's. *ret_profile is the profile (YAML), *ret_text the cases as a table with the
- * answer as its last line; both free(). *ret_exit_code: 0 where everything was proven, 1 where something was
- * not. No cache but one of its own is touched. */
+ * answer as its last line; both free(). *ret_exit_code: 0 where everything was proven and ptxas' code is the
+ * driver's, else 1. No cache but one of its own is touched. */
 PJ_API int pj_profile_make(const struct pj_profile_options *options, char **ret_profile, char **ret_text,
                            int *ret_exit_code, struct pj_error **err);
 

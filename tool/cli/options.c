@@ -80,6 +80,10 @@ static int apply_offline(struct pj_cli_options *options, const char *value, stru
 {
     if (value[0] == '\0')
         return pj_error_set(err, PJ_ERROR_USAGE, "--offline: the profile's name is empty");
+    if (value[0] == '-')
+        return pj_error_set(
+            err, PJ_ERROR_USAGE,
+            "--offline needs a profile, a file or the version of a driver, and '%s' is an option", value);
     options->offline[options->run.offline_count++] = value;
     return 0;
 }

@@ -91,7 +91,7 @@ static int note_unseen(struct pj_offline *offline, struct pj_error **err)
     return pj_session_note(
         session, err,
         "offline: %s%s%sfor driver %s, not yet seen by a driver; another driver finds none of "
-        "it; to prove it, where the driver is: prejit warm",
+        "it; where the driver is, `prejit warm -t native` with this manifest and cache proves it",
         offline->compiler ? "compiled by " : "", offline->compiler ? offline->compiler : "",
         offline->compiler ? " " : "", pj_buffer_text(&drivers));
 }
@@ -120,7 +120,7 @@ int pj_offline_warm(const struct pj_options *options, struct pj_result **ret_res
     if (r == 0)
         r = pj_offline_read_profiles(&offline, err);
     if (r == 0)
-        r = pj_offline_refuse_native(&offline, err);
+        r = pj_offline_refuse_native(session, err);
     if (r == 0)
         r = open_cache(&offline, err);
     if (r == 0)

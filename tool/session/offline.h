@@ -15,4 +15,7 @@
  * that is newer than its driver (PJ_ERROR_ENVIRONMENT). What one job lacks is that job's fate. */
 int pj_offline_warm(const struct pj_options *options, struct pj_result **ret_result, struct pj_error **err);
 
+/** PJ_ERROR_USAGE where a selected module has the target native, which a GPU would have to tell. */
+int pj_offline_refuse_native(const struct pj_session *session, struct pj_error **err);
+
 #endif

@@ -15,9 +15,8 @@ static bool has_native(const struct pj_target_spec *targets, size_t count)
     return false;
 }
 
-int pj_offline_refuse_native(const struct pj_offline *offline, struct pj_error **err)
+int pj_offline_refuse_native(const struct pj_session *session, struct pj_error **err)
 {
-    const struct pj_session *session = offline->session;
     const struct pj_manifest *manifest = session->manifest;
     const struct pj_plan_selection *selection = &session->selection;
     bool selected = selection->target_count > 0;

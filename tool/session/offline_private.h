@@ -65,9 +65,6 @@ int pj_offline_check_beside(const struct pj_offline *offline, struct pj_error **
 int pj_offline_check_compiler(const struct pj_offline *offline, const struct pj_compiler *compiler,
                               const char *tool, struct pj_error **err);
 
-/** Refuses targets that need a GPU to be known. */
-int pj_offline_refuse_native(const struct pj_offline *offline, struct pj_error **err);
-
 /** Is it PTX, by itself or as a link's input? Each driver makes one entry of that, for each target. */
 bool pj_offline_is_ptx(const struct pj_plan_image *image);
 

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Shows the jobs without opening a driver. */
+#include <string.h>
+
 #include "base/file.h"
 #include "cache/format.h"
 #include "profile/profile.h"
 #include "session/machine.h"
+#include "session/offline.h"
 #include "session/outcome.h"
 #include "session/result.h"
 #include "session/reuse.h"
@@ -25,7 +28,7 @@ static int find_entries(struct pj_session *session, struct pj_error **err)
         for (size_t k = 0; k < outcome->entry_count; k++) {
             const struct pj_snapshot_entry *entry = pj_snapshot_find(&snapshot, outcome->entries[k].hash);
             outcome->entries[k].file_bytes = entry ? entry->size : 0;
-            all &= entry != NULL;
+            all &= entry && entry->size > 0; /* an empty one is compiled again [22] */
         }
         outcome->origin = all ? PJ_ORIGIN_REUSED : PJ_ORIGIN_NONE;
         outcome->witnesses.entry_present = all ? PJ_WITNESS_YES : PJ_WITNESS_NO;
@@ -41,12 +44,17 @@ static int take_profile(struct pj_session *session, struct pj_error **err)
     struct pj_profile profile = {0};
     if (options->offline_count == 0)
         return 0;
-    if (options->offline_count > 1)
-        return pj_error_set(
-            err, PJ_ERROR_USAGE,
-            "--offline %s: plan names the entries of one driver, and --offline %s named another "
-            "one already",
-            options->offline[1], options->offline[0]);
+    for (size_t i = 1; i < options->offline_count; i++) {
+        if (strcmp(options->offline[i], options->offline[0]) != 0)
+            return pj_error_set(err, PJ_ERROR_USAGE,
+                                "--offline %s: plan names the entries of one driver, and --offline %s named "
+                                "another one already: plan once for each",
+                                options->offline[i], options->offline[0]);
+    }
+    if (options->repeat_driver)
+        return pj_error_set(err, PJ_ERROR_USAGE,
+                            "--driver %s and --offline exclude each other: the profile stands for the driver",
+                            options->repeat_driver);
     int r = pj_profile_load(options->offline[0], &session->arena, &profile, err);
     if (r < 0)
         return pj_error_wrap(err, r, "--offline %s", options->offline[0]);
@@ -65,7 +73,7 @@ static int take_profile(struct pj_session *session, struct pj_error **err)
     session->stamp = profile.stamp;
     session->format = PJ_FORMAT_KNOWN;
     session->machine.cuda_version = profile.cuda_version;
-    return 0;
+    return pj_offline_refuse_native(session, err);
 }
 
 int pj_plan(const struct pj_options *options, struct pj_result **ret_result, struct pj_error **err)

@@ -162,12 +162,29 @@ static void put_other_code(const struct pj_profile_work *work, size_t compiler, 
     }
 }
 
-static void put_answer(const struct pj_profile_work *work, struct pj_buffer *text)
+static size_t count_proven(const struct pj_profile *profile)
 {
-    const struct pj_profile *profile = &work->profile;
     size_t proven = 0;
     for (size_t i = 0; i < PJ_PROFILE_KIND_COUNT; i++)
         proven += profile->proven[i];
+    return proven;
+}
+
+/* The ptxas that was tried, where it makes other code: `warm --offline` will not take it. */
+static const struct pj_profile_compiler *other_ptxas(const struct pj_profile_work *work)
+{
+    for (size_t i = 0; i < work->count && work->profile.compiler_count > 0; i++) {
+        if (work->trials[i].other_code[0])
+            return &work->profile.compilers[0];
+    }
+    return NULL;
+}
+
+static void put_answer(const struct pj_profile_work *work, struct pj_buffer *text)
+{
+    const struct pj_profile *profile = &work->profile;
+    const struct pj_profile_compiler *other = other_ptxas(work);
+    size_t proven = count_proven(profile);
     if (!work->canary_held)
         pj_buffer_puts(
             text,
@@ -180,8 +197,8 @@ static void put_answer(const struct pj_profile_work *work, struct pj_buffer *tex
         pj_buffer_putc(text, '\n');
     }
     pj_buffer_printf(text, "%sdriver %s: %zu of %d kinds proven",
-                     proven == PJ_PROFILE_KIND_COUNT ? "" : "exit 1: ", profile->driver_version, proven,
-                     (int)PJ_PROFILE_KIND_COUNT);
+                     proven == PJ_PROFILE_KIND_COUNT && !other ? "" : "exit 1: ", profile->driver_version,
+                     proven, (int)PJ_PROFILE_KIND_COUNT);
     const char *separator = "; not proven: ";
     for (size_t i = 0; i < PJ_PROFILE_KIND_COUNT; i++) {
         if (profile->proven[i])
@@ -189,6 +206,11 @@ static void put_answer(const struct pj_profile_work *work, struct pj_buffer *tex
         pj_buffer_printf(text, "%s%s", separator, pj_profile_kind_name((enum pj_profile_kind)i));
         separator = ", ";
     }
+    if (other)
+        pj_buffer_printf(text,
+                         "; warm --offline will not take ptxas %s, whose code is another: give profile the "
+                         "ptxas of CUDA %d.%d with --ptxas PATH",
+                         other->version, profile->cuda_version / 1000, profile->cuda_version % 1000 / 10);
     pj_buffer_putc(text, '\n');
 }
 
@@ -228,9 +250,7 @@ static int render(struct pj_profile_work *work, char **ret_profile, char **ret_t
     PJ_CLEANUP_FREE char *text_copy = strdup(pj_buffer_text(&text));
     if (!profile_copy || !text_copy)
         return pj_error_no_memory(err);
-    *ret_exit_code = 0;
-    for (size_t i = 0; i < PJ_PROFILE_KIND_COUNT; i++)
-        *ret_exit_code |= !work->profile.proven[i];
+    *ret_exit_code = count_proven(&work->profile) < PJ_PROFILE_KIND_COUNT || other_ptxas(work) ? 1 : 0;
     *ret_profile = PJ_STEAL(profile_copy);
     *ret_text = PJ_STEAL(text_copy);
     return 0;

@@ -22,8 +22,8 @@ static int check_entries(struct pj_session *session, enum pj_entry_state *states
     int r = 0;
     if (session->format != PJ_FORMAT_KNOWN)
         return pj_session_note(session, err,
-                               "the driver's stamp is not known (no receipt for this driver): entries are "
-                               "proven by loading, not looked at by file");
+                               "entries are proven by loading alone; which files they are, and how large, is "
+                               "told once `prejit warm` ran here with this driver");
     r = pj_plan_name(session->plan, session->stamp, err);
     if (r == 0)
         r = pj_reuse_links(session, err);
