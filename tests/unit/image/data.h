@@ -23,12 +23,12 @@ static inline void data_read(const char *name, struct pj_buffer *ret_bytes)
     assert_int_equal(pj_file_read(AT_FDCWD, path, 1 << 20, ret_bytes, NULL), 0);
 }
 
-/* Writes the lowest `size` bytes of `value` at `at`. */
+/* Writes the lowest `size` bytes of `value` at `at`, zeros where that is more than it has. */
 static inline void data_set(struct pj_buffer *bytes, size_t at, size_t size, uint64_t value)
 {
     assert_true(at + size <= bytes->size);
     for (size_t i = 0; i < size; i++)
-        bytes->data[at + i] = (char)(value >> (8 * i) & 0xff);
+        bytes->data[at + i] = (char)(i < sizeof value ? value >> (8 * i) & 0xff : 0);
 }
 
 /* A copy of the exact size at an odd address, so that a sanitizer sees any read behind it. */
