@@ -28,6 +28,23 @@ static void check_kernels(const struct pj_ptx *ptx, const uint8_t *data)
     require(pj_ptx_missing_kernel(ptx, ptx->kernels, ptx->kernel_count) == ptx->kernel_count);
 }
 
+/* What a linker must find is called here and not defined here; what is defined is in order. */
+static void check_linking(const struct pj_ptx *ptx, const uint8_t *data)
+{
+    require(ptx->need_count == 0 || ptx->unresolved != NULL);
+    for (size_t i = 0; i < ptx->need_count; i++) {
+        const char *name = ptx->needs[i].name;
+        require(name[0] != '\0' && ptx->needs[i].line > 0);
+        require(memmem(data, ptx->text_size, name, strlen(name)) != NULL);
+        require(!pj_ptx_defines(ptx, name));
+    }
+    for (size_t i = 0; i < ptx->defined_count; i++) {
+        require(i == 0 || strcmp(ptx->defined[i - 1], ptx->defined[i]) < 0);
+        require(pj_ptx_defines(ptx, ptx->defined[i]));
+    }
+    require(ptx->defined_count >= ptx->kernel_count);
+}
+
 static void check_message(const struct pj_ptx_finding *finding, const struct pj_ptx *ptx, const uint8_t *data)
 {
     require((finding->code == PJ_PTX_OK) == (finding->message == NULL));
@@ -72,6 +89,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (finding.code == PJ_PTX_OK)
         require(ptx.kernel_count > 0);
     check_kernels(&ptx, data);
+    check_linking(&ptx, data);
     check_targets(&ptx, &arena);
     return 0;
 }

@@ -184,6 +184,17 @@ size_t pj_ptx_missing_kernel(const struct pj_ptx *ptx, const char *const *wanted
     return count;
 }
 
+static int compare_name(const void *name, const void *item)
+{
+    return strcmp(name, *(const char *const *)item);
+}
+
+bool pj_ptx_defines(const struct pj_ptx *ptx, const char *name)
+{
+    return ptx->defined_count > 0 &&
+           bsearch(name, ptx->defined, ptx->defined_count, sizeof *ptx->defined, compare_name);
+}
+
 bool pj_ptx_usable(enum pj_ptx_finding_code code)
 {
     return code == PJ_PTX_OK || code == PJ_PTX_NEEDS_LINKING || code == PJ_PTX_NO_KERNELS;

@@ -11,6 +11,12 @@
 #include "base/error.h"
 #include "base/memory.h"
 
+/** A function that has to come from elsewhere. */
+struct pj_ptx_need {
+    const char *name;
+    size_t line; /* where it is declared */
+};
+
 /** What the text says. Strings live in the arena given to pj_ptx_read. Sizes are in bytes. */
 struct pj_ptx {
     struct pj_isa version;
@@ -21,6 +27,14 @@ struct pj_ptx {
     const char *unresolved; /* an extern function that is called and not defined here (vprintf and the like
                                excepted), or NULL */
     size_t unresolved_line; /* where that function is declared, 0 where there is none */
+    /* Functions like `unresolved` that kernels call by themselves, in the order of the calls, without
+     * duplicates. What only other functions call is not among them: linkers drop functions that no kernel
+     * reaches, and with them what they miss. */
+    struct pj_ptx_need *needs;
+    size_t need_count;
+    const char **defined; /* names of all kernels and functions that are defined here, and of aliases, of
+                             whatever linkage, sorted as by strcmp, without duplicates */
+    size_t defined_count;
     size_t marker_line; /* line of a `# 1 "x"` in front of .version, 0 where there is none: ptxas takes such a
                            file, driver 580 answers CUDA_ERROR_INVALID_IMAGE */
     size_t text_size;   /* bytes before the first NUL: what the driver reads [facts 3] */
@@ -65,6 +79,9 @@ int pj_ptx_check_target(const struct pj_ptx *ptx, uint16_t device, struct pj_isa
 
 /** Index of the first of `wanted` kernels that is not in `ptx`, or `count`. */
 size_t pj_ptx_missing_kernel(const struct pj_ptx *ptx, const char *const *wanted, size_t count);
+
+/** Is a function or kernel of that name defined in this text? */
+bool pj_ptx_defines(const struct pj_ptx *ptx, const char *name);
 
 /** May an image with this finding be handed to the driver? (OK, NEEDS_LINKING only for links, NO_KERNELS) */
 bool pj_ptx_usable(enum pj_ptx_finding_code code);

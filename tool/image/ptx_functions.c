@@ -9,6 +9,7 @@ struct function {
     const char *name; /* in the text */
     size_t length;
     bool is_kernel, is_defined, is_kept;
+    struct pj_ptx_need *need; /* a kernel calls it, and it is not defined; else NULL */
 };
 
 struct functions {
@@ -244,17 +245,83 @@ static size_t read_callee(struct pj_ptx_cursor *cursor)
     return pj_ptx_name_length(cursor->at, cursor->end);
 }
 
-static const struct function *find_unresolved(const struct index *undefined, struct pj_ptx_cursor cursor)
+static int add_need(struct pj_ptx_reader *reader, struct function *function, struct pj_error **err)
 {
-    while ((cursor.at = pj_ptx_find_call(cursor.at, cursor.end)) < cursor.end) {
+    struct pj_ptx *ptx = reader->ptx;
+    function->need = &ptx->needs[ptx->need_count++];
+    function->need->name = pj_arena_strndup(reader->arena, function->name, function->length);
+    return function->need->name ? 0 : pj_error_no_memory(err);
+}
+
+/* One pass for all, in the order of the text. */
+static void count_lines(const struct functions *functions, const char *start)
+{
+    size_t line = 1;
+    for (size_t i = 0; i < functions->count; i++) {
+        const struct function *function = &functions->items[i];
+        if (!function->need)
+            continue;
+        line += pj_ptx_line(start, function->name) - 1;
+        start = function->name;
+        function->need->line = line;
+    }
+}
+
+/* Calls of functions that are not defined. A call belongs to the last function that begins before it. */
+static int find_calls(struct pj_ptx_reader *reader, struct pj_ptx_cursor cursor, const struct work *work,
+                      struct pj_error **err)
+{
+    struct pj_ptx *ptx = reader->ptx;
+    const struct functions *functions = &work->functions;
+    const struct function *first = NULL;
+    ptx->needs = pj_arena_calloc(reader->arena, work->undefined.count, sizeof *ptx->needs);
+    if (!ptx->needs)
+        return pj_error_no_memory(err);
+    for (size_t next = 0; (cursor.at = pj_ptx_find_call(cursor.at, cursor.end)) < cursor.end;) {
+        while (next < functions->count && functions->items[next].name < cursor.at)
+            next++;
+        const struct function *caller = next > 0 ? &functions->items[next - 1] : NULL;
         /* Never back: a text of nothing but half calls would be read over and over. */
         size_t length = read_callee(&cursor);
-        struct function **found = find_name(undefined, cursor.at, length);
-        if (found && !(*found)->is_defined)
-            return *found;
+        struct function **found = find_name(&work->undefined, cursor.at, length);
         cursor.at += length;
+        if (!found || (*found)->is_defined)
+            continue;
+        first = first ? first : *found;
+        if (!caller || !caller->is_kernel || !caller->is_defined || (*found)->need)
+            continue;
+        int r = add_need(reader, *found, err);
+        if (r < 0)
+            return r;
     }
-    return NULL;
+    if (!first)
+        return 0;
+    count_lines(functions, cursor.start);
+    ptx->unresolved = pj_arena_strndup(reader->arena, first->name, first->length);
+    ptx->unresolved_line = pj_ptx_line(cursor.start, first->name);
+    return ptx->unresolved ? 0 : pj_error_no_memory(err);
+}
+
+/* The index has functions of one name side by side. */
+static int keep_defined(struct pj_ptx_reader *reader, const struct index *all, struct pj_error **err)
+{
+    struct pj_ptx *ptx = reader->ptx;
+    ptx->defined = pj_arena_calloc(reader->arena, all->count ? all->count : 1, sizeof *ptx->defined);
+    if (!ptx->defined)
+        return pj_error_no_memory(err);
+    const struct function *last = NULL;
+    for (size_t i = 0; i < all->count; i++) {
+        const struct function *function = all->items[i];
+        bool is_kept = last && compare_names(function->name, function->length, last->name, last->length) == 0;
+        if (!function->is_defined || is_kept)
+            continue;
+        last = function;
+        const char *name = pj_arena_strndup(reader->arena, function->name, function->length);
+        if (!name)
+            return pj_error_no_memory(err);
+        ptx->defined[ptx->defined_count++] = name;
+    }
+    return 0;
 }
 
 static int keep_kernels(struct pj_ptx_reader *reader, const struct functions *functions,
@@ -295,14 +362,13 @@ static int read_all(struct pj_ptx_reader *reader, struct work *work, struct pj_e
     sort_out(&work->all, &work->undefined);
     if (work->undefined.count > 0) {
         drop_aliases(&work->undefined, body.at, body.end);
-        const struct function *called = find_unresolved(&work->undefined, body);
-        if (called) {
-            reader->ptx->unresolved = pj_arena_strndup(reader->arena, called->name, called->length);
-            reader->ptx->unresolved_line = pj_ptx_line(body.start, called->name);
-            if (!reader->ptx->unresolved)
-                return pj_error_no_memory(err);
-        }
+        int r = find_calls(reader, body, work, err);
+        if (r < 0)
+            return r;
     }
+    int r = keep_defined(reader, &work->all, err);
+    if (r < 0)
+        return r;
     return keep_kernels(reader, functions, err);
 }
 

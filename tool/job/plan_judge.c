@@ -211,6 +211,43 @@ static int judge_target(struct pj_plan *plan, const struct pj_plan_image *const 
     return r;
 }
 
+static bool is_defined_in(const struct pj_plan_image *const *images, size_t count, const char *name)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (pj_ptx_defines(&images[i]->ptx, name))
+            return true;
+    }
+    return false;
+}
+
+/* What a link of PTX alone lacks, the driver's linker will miss [48]. */
+static int judge_needs(struct pj_plan *plan, const struct pj_plan_image *const *images, size_t count,
+                       struct pj_job *job, struct pj_error **err)
+{
+    enum { NAME_MAX_BYTES = 200 };
+    for (size_t i = 0; i < count; i++) {
+        if (images[i]->contents.kind != PJ_INPUT_PTX)
+            return 0; /* what other files define is not known */
+    }
+    for (size_t i = 0; i < count; i++) {
+        const struct pj_ptx *ptx = &images[i]->ptx;
+        for (size_t k = 0; k < ptx->need_count; k++) {
+            const char *name = ptx->needs[k].name;
+            if (is_defined_in(images, count, name))
+                continue;
+            return decide(
+                job, PJ_JOB_REJECTED, "undefined-function",
+                pj_arena_printf(&plan->arena,
+                                "%s: line %zu: a kernel calls the function \"%.*s%s\", which no file "
+                                "of this link defines: name the one that does as well",
+                                images[i]->path, ptx->needs[k].line, NAME_MAX_BYTES, name,
+                                strlen(name) > NAME_MAX_BYTES ? "..." : ""),
+                err);
+        }
+    }
+    return 0;
+}
+
 int pj_plan_judge_module(struct pj_plan *plan, struct pj_job *job, struct pj_error **err)
 {
     const struct pj_module *module = &plan->manifest->modules[job->module];
@@ -243,7 +280,11 @@ int pj_plan_judge(struct pj_plan *plan, struct pj_job *job, const struct pj_plan
         return judge_source(plan, module, job, err);
     if (module->kind == PJ_MODULE_LINK)
         r = judge_link(plan, module, images, job, err);
-    return r == 0 ? judge_target(plan, images, pj_plan_file_count(module), machine, job, err) : r;
+    if (r == 0 && job->fate == PJ_JOB_OPEN)
+        r = judge_target(plan, images, pj_plan_file_count(module), machine, job, err);
+    if (r == 0 && job->fate == PJ_JOB_OPEN && module->kind == PJ_MODULE_LINK)
+        r = judge_needs(plan, images, module->input_count, job, err);
+    return r;
 }
 
 int pj_plan_judge_prepared(struct pj_plan *plan, struct pj_job *job, const struct pj_plan_machine *machine,

@@ -217,6 +217,70 @@ static void test_supplied(void **state)
     }
 }
 
+/* What a linker must find for the kernels, and what it can find here. */
+static void test_linking(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *body, *needs, *defined;
+    } rows[] = {
+        {EXTERN CALL("call foo, (p);"), "foo:4", "k"},
+        {EXTERN ".extern .func a;\n" CALL("call a; call foo; call a;") ".entry l(){call foo;}", "a:5 foo:4",
+         "k l"},
+        {".func foo;\n" CALL("call foo;"), "foo:4", "k"},
+        {EXTERN CALL("ret;"), "", "k"},
+        {EXTERN CALL("// call foo\n"), "", "k"},
+        {".extern .func vprintf;\n" CALL("call vprintf;"), "", "k"},
+        /* A linker drops functions that no kernel reaches, and with them what they miss. */
+        {EXTERN ".visible .func b(){call foo;}\n" CALL("call b;"), "", "b k"},
+        {EXTERN CALL("ret;") ".func b(){call foo;}", "", "b k"},
+        {EXTERN ".func b(){ret;}\n" CALL("call b; call foo;"), "foo:4", "b k"},
+        {".entry k();\n" EXTERN ".func b(){call foo;}\n", "", "b"},
+        {".visible .func z(){} .weak .func b(){} .func c; .func z(){}\n" CALL("ret;"), "", "b k z"},
+        {".visible .func foo(){ret;}\n.visible .func bar();\n.alias bar, foo;\n" CALL("call bar;"), "",
+         "bar foo k"},
+        {".visible .func f1(){} .visible .func f(){} .entry %f(){}", "", "%f f f1"},
+    };
+    for (size_t i = 0; i < PJ_COUNT(rows); i++) {
+        PJ_CLEANUP_BUFFER struct pj_buffer text = {0}, needs = {0}, defined = {0};
+        struct reading reading;
+        pj_buffer_printf(&text, HEAD "%s", rows[i].body);
+        read_bytes(text.data, text.size, &reading);
+        const struct pj_ptx *ptx = &reading.ptx;
+        for (size_t k = 0; k < ptx->need_count; k++)
+            pj_buffer_printf(&needs, "%s%s:%zu", k ? " " : "", ptx->needs[k].name, ptx->needs[k].line);
+        for (size_t k = 0; k < ptx->defined_count; k++) {
+            pj_buffer_printf(&defined, "%s%s", k ? " " : "", ptx->defined[k]);
+            assert_true(pj_ptx_defines(ptx, ptx->defined[k]));
+        }
+        assert_string_equal(pj_buffer_text(&needs), rows[i].needs);
+        assert_string_equal(pj_buffer_text(&defined), rows[i].defined);
+        assert_false(pj_ptx_defines(ptx, "fo"));
+        pj_arena_free(&reading.arena);
+    }
+}
+
+/* A megabyte of needs is read in one pass: a line counted from the start for each would take very long. */
+static void test_many_needs(void **state)
+{
+    (void)state;
+    enum { COUNT = 60000 };
+    PJ_CLEANUP_BUFFER struct pj_buffer text = {0};
+    pj_buffer_puts(&text, HEAD);
+    for (int i = 0; i < COUNT; i++)
+        pj_buffer_printf(&text, ".extern .func e%d;\n", i);
+    pj_buffer_puts(&text, ".entry k(){");
+    for (int i = COUNT - 1; i >= 0; i--)
+        pj_buffer_printf(&text, "call e%d;", i);
+    struct reading reading;
+    read_bytes(text.data, text.size, &reading);
+    assert_int_equal(reading.ptx.need_count, COUNT);
+    assert_string_equal(reading.ptx.needs[0].name, "e59999");
+    assert_int_equal(reading.ptx.needs[0].line, COUNT + 3);
+    assert_int_equal(reading.ptx.needs[COUNT - 1].line, 4);
+    pj_arena_free(&reading.arena);
+}
+
 /* Many functions, many calls, many duplicates: each name once, in order, and quickly. */
 static void test_many(void **state)
 {
@@ -235,6 +299,9 @@ static void test_many(void **state)
     assert_string_equal(reading.ptx.kernels[1], "k1");
     assert_string_equal(reading.ptx.kernels[COUNT - 1], "k19999");
     assert_string_equal(reading.ptx.kernels[COUNT], "last");
+    assert_int_equal(reading.ptx.need_count, 1);
+    assert_string_equal(reading.ptx.needs[0].name, "e19999");
+    assert_int_equal(reading.ptx.defined_count, COUNT + 1);
     pj_arena_free(&reading.arena);
 }
 
@@ -243,7 +310,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_kernels),   cmocka_unit_test(test_every_offset),
         cmocka_unit_test(test_long_name), cmocka_unit_test(test_unresolved),
-        cmocka_unit_test(test_supplied),  cmocka_unit_test(test_many),
+        cmocka_unit_test(test_supplied),  cmocka_unit_test(test_linking),
+        cmocka_unit_test(test_many),      cmocka_unit_test(test_many_needs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

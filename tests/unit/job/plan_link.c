@@ -11,6 +11,11 @@
 #define CALLED(target)                                                                                       \
     ".version 8.6\n.target " target "\n.address_size 64\n.visible .func twice\n{\n\tret;\n}\n"
 
+/* Defines what CALLER calls, and misses something that no kernel calls by itself. */
+#define HALF                                                                                                 \
+    ".version 8.6\n.target sm_80\n.address_size 64\n.extern .func more;\n.visible .func twice\n{\n\tcall "   \
+    "more;\n}\n"
+
 static struct folder folder;
 
 static void copy(const char *from, const char *to)
@@ -41,6 +46,8 @@ static int make_files(void **state)
     folder_write(&folder, "called.ptx", CALLED("sm_80"));
     folder_write(&folder, "same.ptx", CALLED("sm_80"));
     folder_write(&folder, "90.ptx", CALLED("sm_90"));
+    folder_write(&folder, "half.ptx", HALF);
+    folder_write(&folder, "none.ptx", PTX("sm_80"));
     folder_write(&folder, "text", "hello\n");
     folder_write(&folder, "empty", "");
     folder_write(&folder, "32.ptx", ".version 8.6\n.target sm_80\n.address_size 32\n");
@@ -118,6 +125,14 @@ static void test_faults(void **state)
         {"caller.ptx, lto.fatbin", "rejected | needs-nvjitlink",
          "FOLDER/lto.fatbin holds LTO-IR, which the driver's linker does not take: write `linker: nvjitlink` "
          "at m.yaml:3 if the program links with nvJitLink, or name PTX"},
+        {"caller.ptx", "rejected | undefined-function",
+         "FOLDER/caller.ptx: line 4: a kernel calls the function \"twice\", which no file of this link "
+         "defines: name the one that does as well"},
+        {"none.ptx, caller.ptx", "rejected | undefined-function", NULL},
+        {"caller.ptx, half.ptx", "open", NULL},
+        {"half.ptx", "open", NULL},
+        {"caller.ptx, 90.cubin", "open", NULL}, /* what another kind of file defines is not known */
+        {"caller.ptx, rdc.o", "open", NULL},
         {"dlto.o", "open", NULL}, /* it has PTX as well, which the driver takes */
         {"rdc.fatbin", "open", NULL},
         {"rdc.o, both.a", "open", NULL},
