@@ -321,12 +321,12 @@ def compare(machine, checks, what, manifest, cache, jobs):
     results = [(job["id"], (job["against_driver"] or {}).get("result"), (job["against_driver"] or {}).get("detail"))
                for job in report.jobs()]
     checks.equal(f"{what}: jobs that were not compared",
-                 [one for one in results if one[1] not in ("same code", "other code")], [])
+                 [one for one in results if one[1] not in ("same-code", "other-code")], [])
     checks.equal(f"{what}: the cache is as before", entries.contents(cache) == before, True)
-    for one in [one for one in results if one[1] == "other code"][:4]:
+    for one in [one for one in results if one[1] == "other-code"][:4]:
         checks.note(f"{what}: other code", f"{one[0]}: {one[2]}")
     checks.note(f"{what}: --against-driver, whole command", f"{report.wall_ms:.0f} ms")
-    return sum(one[1] == "same code" for one in results)
+    return sum(one[1] == "same-code" for one in results)
 
 
 def against_driver(machine, checks):

@@ -16,11 +16,11 @@ const char *pj_against_name(enum pj_against against)
 {
     switch (against) {
     case PJ_AGAINST_SAME:
-        return "same code";
+        return "same-code";
     case PJ_AGAINST_OTHER:
-        return "other code";
+        return "other-code";
     case PJ_AGAINST_NOT_COMPARED:
-        return "not compared";
+        return "not-compared";
     case PJ_AGAINST_NONE:
         break;
     }

@@ -87,7 +87,7 @@ enum pj_against {
     PJ_AGAINST_NOT_COMPARED,
 };
 
-/** "same code", "other code", "not compared"; "" for NONE. */
+/** "same-code", "other-code", "not-compared"; "" for NONE. */
 const char *pj_against_name(enum pj_against against);
 
 /** One cache entry of a job. */

@@ -129,10 +129,10 @@ static void code_is_told_beside_the_drivers(void **state)
     PJ_CLEANUP_BUFFER struct pj_buffer json = {0};
     render("against", &json);
     const char *text = pj_buffer_text(&json);
-    assert_non_null(strstr(text, "\"against_driver\": {\"result\": \"other code\", "
+    assert_non_null(strstr(text, "\"against_driver\": {\"result\": \"other-code\", "
                                  "\"detail\": \"section .text.k differs\"}, "));
-    assert_non_null(strstr(text, "\"against_driver\": {\"result\": \"same code\", \"detail\": null}, "));
-    assert_non_null(strstr(text, "\"against_driver\": {\"result\": \"not compared\", "
+    assert_non_null(strstr(text, "\"against_driver\": {\"result\": \"same-code\", \"detail\": null}, "));
+    assert_non_null(strstr(text, "\"against_driver\": {\"result\": \"not-compared\", "
                                  "\"detail\": \"the driver crashed\"}, "));
     assert_non_null(strstr(text, "\"against_driver\": null, "));
 }

@@ -58,13 +58,13 @@ static void code_has_a_column_where_it_was_compared(void **state)
     assert_non_null(report);
     assert_table(report, false,
                  "MODULE  TARGET  VERDICT  COMPILE    WARM  SPEEDUP    SIZE  CODE\n"
-                 "m0      sm_90   proven    312 ms  1.0 ms     312x  290 kB  other code\n"
-                 "m1      sm_90   proven    312 ms  1.0 ms     312x  290 kB  same code\n"
-                 "m2      sm_90   proven    312 ms  1.0 ms     312x  290 kB  not compared\n"
+                 "m0      sm_90   proven    312 ms  1.0 ms     312x  290 kB  other-code\n"
+                 "m1      sm_90   proven    312 ms  1.0 ms     312x  290 kB  same-code\n"
+                 "m2      sm_90   proven    312 ms  1.0 ms     312x  290 kB  not-compared\n"
                  "m3      sm_90   skipped   312 ms  1.0 ms     312x  290 kB  -\n"
                  "\n"
-                 "m0 sm_90: other code: section .text.k differs\n"
-                 "m2 sm_90: not compared: the driver crashed\n");
+                 "m0 sm_90: other-code: section .text.k differs\n"
+                 "m2 sm_90: not-compared: the driver crashed\n");
 }
 
 static void other_code_is_shown_among_many(void **state)
@@ -80,10 +80,10 @@ static void other_code_is_shown_among_many(void **state)
     report->jobs[50].against_detail = "section .text.k differs";
     assert_table(report, false,
                  "MODULE  TARGET  VERDICT  COMPILE    WARM  SPEEDUP    SIZE  CODE\n"
-                 "m50     sm_90   proven    312 ms  1.0 ms     312x  290 kB  other code\n"
+                 "m50     sm_90   proven    312 ms  1.0 ms     312x  290 kB  other-code\n"
                  "... 59 more proven (-v shows all)\n"
                  "\n"
-                 "m50 sm_90: other code: section .text.k differs\n");
+                 "m50 sm_90: other-code: section .text.k differs\n");
 }
 
 static void verbose_adds_columns(void **state)
