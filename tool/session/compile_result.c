@@ -113,7 +113,8 @@ static int take_refusal(struct pj_compile *compile, size_t job, const struct pj_
         pj_compile_again(compile, job); /* seen in one start of ten where many start at once */
         return 0;
     }
-    bool link = compile->session->plan->jobs[job].link;
+    const struct pj_job *of = &compile->session->plan->jobs[job];
+    bool link = of->link;
     if (link || loaded->result == 0) /* 0: only the log says so [13] [63] */
         pj_buffer_puts(&reason, link ? "the driver's linker refused it" : "the driver refused it");
     if (loaded->result != 0)
@@ -122,6 +123,8 @@ static int take_refusal(struct pj_compile *compile, size_t job, const struct pj_
         pj_buffer_puts(&reason, ": libnvidia-ptxjitcompiler.so.1 of the driver's version is missing");
     if (first_line > 0)
         pj_buffer_printf(&reason, ": %.*s", (int)first_line, loaded->log);
+    if (pj_outcome_cause(of) && loaded->result != JIT_COMPILER_NOT_FOUND && loaded->result != OUT_OF_MEMORY)
+        pj_buffer_printf(&reason, "; %s", pj_outcome_cause(of));
     if (reason.failed)
         return pj_error_no_memory(err);
     return loaded->result == OUT_OF_MEMORY

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "host/toolkit.h"
 #include "session/offline_private.h"
+#include "session/outcome.h"
 
 #define DEFAULT_TIMEOUT_MS 3600000.0
 #define COMMIT_AFTER_MS    5000.0 /* what is done by then survives a kill */
@@ -131,8 +132,10 @@ static int take_failure(struct pj_offline *offline, struct pj_offline_unit *unit
         break;
     case PJ_MAKING_REFUSED: {
         bool killed = strncmp(making->result_name, "killed", strlen("killed")) == 0; /* ptxas, by a signal */
-        reason = pj_arena_printf(arena, killed ? "%s was %s" : "%s refused it: %s", offline->compiler,
-                                 killed ? making->result_name : reason);
+        const char *cause = killed ? NULL : pj_outcome_cause(&offline->session->plan->jobs[unit->job]);
+        reason = killed ? pj_arena_printf(arena, "%s was %s", offline->compiler, making->result_name)
+                        : pj_arena_printf(arena, "%s refused it: %s%s%s", offline->compiler, reason,
+                                          cause ? "; " : "", cause ? cause : "");
         fail(unit, killed ? PJ_VERDICT_CRASHED : PJ_VERDICT_REJECTED,
              killed ? "crashed" : "refused-by-compiler", reason);
         break;

@@ -52,6 +52,13 @@ void pj_outcome_fail(struct pj_outcome *outcome, enum pj_verdict verdict, const 
     outcome->reason = reason;
 }
 
+const char *pj_outcome_cause(const struct pj_job *job)
+{
+    bool is_one =
+        job->reason_code && strcmp(job->reason_code, pj_ptx_finding_name(PJ_PTX_NEEDS_LINKING)) == 0;
+    return is_one ? job->reason : NULL;
+}
+
 bool pj_outcome_is_open(const struct pj_outcome *outcome)
 {
     return outcome->stage != PJ_STAGE_FAILED && outcome->stage != PJ_STAGE_CARRIED &&

@@ -37,6 +37,10 @@ int pj_outcome_check_entry(struct pj_session *session, size_t job, int cache_fd,
 /** Forgets what proof processes said, before they are asked again. */
 void pj_outcome_forget_evidence(struct pj_outcome *outcome);
 
+/** What the plan remarked about the job's file that makes a compiler refuse it, with the way out; NULL where
+ * there is nothing of the kind. Belongs to the plan. */
+const char *pj_outcome_cause(const struct pj_job *job);
+
 /** Is there anything left to find out about this job? */
 bool pj_outcome_is_open(const struct pj_outcome *outcome);
 
