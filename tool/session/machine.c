@@ -172,6 +172,13 @@ static const char *hint_for(int32_t result)
     }
 }
 
+/* A cache can be warmed without a driver; nothing can be verified without one. */
+static const char *without_driver(const struct pj_session *session)
+{
+    bool warms = session->command && strcmp(session->command, "warm") == 0;
+    return warms ? "; where an image is built without a GPU: prejit warm --offline PROFILE" : "";
+}
+
 int pj_machine_start_error(const struct pj_session *session, const struct pj_wire_started *started,
                            struct pj_error **err)
 {
@@ -180,9 +187,8 @@ int pj_machine_start_error(const struct pj_session *session, const struct pj_wir
     if (strcmp(started->failed_step, "open") == 0)
         return pj_error_set(err, PJ_ERROR_ENVIRONMENT,
                             "%s; install NVIDIA's driver, start the container with its GPUs, or name the "
-                            "library with --driver "
-                            "PATH; see: prejit doctor",
-                            started->message);
+                            "library with --driver PATH%s; see: prejit doctor",
+                            started->message, without_driver(session));
     bool can_be_reboot =
         result == SYSTEM_DRIVER_MISMATCH || result == COMPAT_NOT_SUPPORTED || result == UNKNOWN;
     if (can_be_reboot && is_reboot_pending(session, started, &version))
