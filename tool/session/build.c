@@ -13,8 +13,6 @@
 #include "session/given_file.h"
 #include "session/worker_program.h"
 
-#define DEFAULT_TIMEOUT_MS 3600000.0
-
 static int parse_targets(struct pj_build *build, struct pj_error **err)
 {
     const struct pj_build_options *options = build->options;
@@ -57,7 +55,7 @@ int pj_build_open(struct pj_build *build, enum pj_wire_library library, struct p
         .worker_program = options->worker_program,
         .root = build->root,
         .interrupt_fd = options->interrupt_fd,
-        .timeout_ms = options->timeout_ms > 0 ? options->timeout_ms : DEFAULT_TIMEOUT_MS,
+        .timeout_ms = options->timeout_ms > 0 ? options->timeout_ms : PJ_DEFAULT_TIMEOUT_MS,
         .deadline_ms = options->deadline_ms > 0 ? build->begin_ms + options->deadline_ms : (double)INFINITY,
         .workers = options->workers,
         .observer = &options->observer,

@@ -15,8 +15,7 @@
 
 enum { MAX_SEATS = 256, COMMIT_AFTER_MS = 5000, MAX_FAILED_STARTS = 3, MAX_PROBE_ATTEMPTS = 2 };
 
-#define DEFAULT_TIMEOUT_MS 3600000.0
-#define PROBE_TIMEOUT_MS   60000.0 /* a tiny module */
+#define PROBE_TIMEOUT_MS 60000.0 /* a tiny module */
 
 int pj_compile_init(struct pj_compile *compile, struct pj_session *session, struct pj_pool *pool,
                     bool in_place, struct pj_error **err)
@@ -165,11 +164,6 @@ static uint32_t jit_target(const struct pj_session *session, uint16_t target)
     return session->machine.device_count > 0 && session->machine.device_arch[0] == target ? 0 : target;
 }
 
-double pj_compile_timeout_ms(const struct pj_session *session)
-{
-    return session->options->timeout_ms > 0 ? session->options->timeout_ms : DEFAULT_TIMEOUT_MS;
-}
-
 static int give_probe(struct pj_compile *compile, struct pj_compile_seat *seat, struct pj_error **err)
 {
     struct pj_wire_part part;
@@ -185,7 +179,7 @@ static int give_probe(struct pj_compile *compile, struct pj_compile_seat *seat, 
     seat->state = PJ_SEAT_BUSY;
     seat->job = PJ_PROBE_JOB;
     return pj_pool_give(compile->pool, seat->worker, &order, &descriptors,
-                        pj_compile_timeout_ms(compile->session), err);
+                        pj_session_timeout_ms(compile->session), err);
 }
 
 static int give_job(struct pj_compile *compile, struct pj_compile_seat *seat, size_t index,
@@ -211,7 +205,7 @@ static int give_job(struct pj_compile *compile, struct pj_compile_seat *seat, si
     compile->running++;
     pj_compile_tell_started(compile, index);
     return pj_pool_give(compile->pool, seat->worker, &order.message, &order.descriptors,
-                        pj_compile_timeout_ms(session), err);
+                        pj_session_timeout_ms(session), err);
 }
 
 /* What a link stores is told by what is new, where no name is predicted. An input that another link brought

@@ -36,9 +36,6 @@ int pj_compile_blame(struct pj_compile *compile, size_t job, const struct pj_dea
 /** Queues `job` to be tried once more, alone. */
 void pj_compile_again(struct pj_compile *compile, size_t job);
 
-/** What a job may take. */
-double pj_compile_timeout_ms(const struct pj_session *session);
-
 /** Tells the observer that a worker took a job. */
 void pj_compile_tell_started(const struct pj_compile *compile, size_t job);
 

@@ -74,7 +74,7 @@ int pj_compile_blame(struct pj_compile *compile, size_t job, const struct pj_dea
     }
     if (late)
         pj_buffer_printf(&reason, "gave up after %s (--timeout)",
-                         pj_text_from_ms(pj_compile_timeout_ms(compile->session), limit));
+                         pj_text_from_ms(pj_session_timeout_ms(compile->session), limit));
     else if (outcome->attempts == 2)
         pj_buffer_printf(&reason, "%s, tried twice", death->text);
     else

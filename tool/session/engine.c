@@ -3,7 +3,6 @@
 #include "session/engine.h"
 
 #include <fcntl.h>
-#include <math.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
@@ -69,12 +68,6 @@ static void tick(struct pj_engine *engine, double now)
         observer->tick(observer->context);
 }
 
-static double deadline_of(const struct pj_session *session)
-{
-    return session->options->deadline_ms > 0 ? session->begin_ms + session->options->deadline_ms
-                                             : (double)INFINITY;
-}
-
 /* One event, or the time for something else to be looked at. */
 static int step(struct pj_engine *engine, struct pj_error **err)
 {
@@ -82,7 +75,7 @@ static int step(struct pj_engine *engine, struct pj_error **err)
     double until = pj_clock_ms() + TICK_MS;
     if (engine->compiling && pj_compile_next_ms(&engine->compile) < until)
         until = pj_compile_next_ms(&engine->compile);
-    double deadline = deadline_of(session);
+    double deadline = pj_session_deadline_ms(session);
     struct pj_event event;
     int r = pj_pool_wait(engine->pool, until < deadline ? until : deadline, &event, err);
     if (r < 0)
@@ -410,7 +403,7 @@ int pj_engine_ask(struct pj_engine *engine, const struct pj_worker_spec *spec,
     bool asked = order == NULL, answered = false;
     int r = pj_pool_start(engine->pool, spec, &worker, err);
     while (r == 0 && !answered) {
-        r = pj_pool_wait(engine->pool, deadline_of(session), &event, err);
+        r = pj_pool_wait(engine->pool, pj_session_deadline_ms(session), &event, err);
         if (r < 0)
             break;
         session->interrupted |= event.kind == PJ_EVENT_INTERRUPTED;

@@ -109,18 +109,15 @@ const char *pj_machine_driver_version(struct pj_arena *arena, const char *path)
     return version ? pj_arena_strdup(arena, version) : NULL;
 }
 
-int pj_machine_files(struct pj_session *session, const struct pj_wire_file *files, size_t count,
-                     struct pj_error **err)
+int pj_machine_copy_files(const struct pj_wire_file *files, size_t count, struct pj_arena *arena,
+                          struct pj_receipt_file **ret_files, struct pj_error **err)
 {
-    struct pj_machine *machine = &session->machine;
-    if (count == 0)
-        return 0;
-    struct pj_receipt_file *copies = pj_arena_calloc(&session->arena, count, sizeof *copies);
+    struct pj_receipt_file *copies = pj_arena_calloc(arena, count, sizeof *copies);
     if (!copies)
         return pj_error_no_memory(err);
     for (size_t i = 0; i < count; i++) {
         copies[i] = (struct pj_receipt_file){
-            .path = pj_arena_strdup(&session->arena, files[i].path),
+            .path = pj_arena_strdup(arena, files[i].path),
             .device = files[i].device,
             .inode = files[i].inode,
             .size_bytes = files[i].size_bytes,
@@ -129,6 +126,20 @@ int pj_machine_files(struct pj_session *session, const struct pj_wire_file *file
         if (!copies[i].path)
             return pj_error_no_memory(err);
     }
+    *ret_files = copies;
+    return 0;
+}
+
+int pj_machine_files(struct pj_session *session, const struct pj_wire_file *files, size_t count,
+                     struct pj_error **err)
+{
+    struct pj_machine *machine = &session->machine;
+    struct pj_receipt_file *copies = NULL;
+    if (count == 0)
+        return 0;
+    int r = pj_machine_copy_files(files, count, &session->arena, &copies, err);
+    if (r < 0)
+        return r;
     machine->files = copies;
     machine->file_count = count;
     if (!machine->driver_version)

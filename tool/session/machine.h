@@ -28,4 +28,8 @@ void pj_machine_forget(struct pj_session *session);
 /** "580.159.04" of ".../libcuda.so.580.159.04"; NULL where the name has no such end. */
 const char *pj_machine_driver_version(struct pj_arena *arena, const char *path);
 
+/** Files of a library as a worker told them (at least one), in `arena`. */
+int pj_machine_copy_files(const struct pj_wire_file *files, size_t count, struct pj_arena *arena,
+                          struct pj_receipt_file **ret_files, struct pj_error **err);
+
 #endif

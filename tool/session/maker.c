@@ -145,6 +145,25 @@ static int meet_library(struct pj_maker *maker, struct pj_error **err)
     return r;
 }
 
+struct pj_maker_options pj_maker_options_of(struct pj_session *session, enum pj_wire_library library,
+                                            const char *phase)
+{
+    const struct pj_options *options = session->options;
+    return (struct pj_maker_options){
+        .library = library,
+        .directory = session->manifest->directory,
+        .worker_program = options->worker_program,
+        .root = session->root,
+        .interrupt_fd = options->interrupt_fd,
+        .timeout_ms = pj_session_timeout_ms(session),
+        .deadline_ms = pj_session_deadline_ms(session),
+        .workers = options->workers,
+        .observer = &options->observer,
+        .phase = phase,
+        .arena = &session->arena,
+    };
+}
+
 int pj_maker_open(const struct pj_maker_options *options, struct pj_maker **ret_maker, struct pj_error **err)
 {
     PJ_CLEANUP_MAKER struct pj_maker *maker = calloc(1, sizeof *maker);

@@ -79,6 +79,10 @@ struct pj_maker_options {
 
 struct pj_maker;
 
+/** What every maker of a session has in common; `paths` are the caller's. */
+struct pj_maker_options pj_maker_options_of(struct pj_session *session, enum pj_wire_library library,
+                                            const char *phase);
+
 /** Starts one worker and waits for what it says of its library. Where none of the paths is usable:
  * PJ_ERROR_ENVIRONMENT with a line for each. */
 int pj_maker_open(const struct pj_maker_options *options, struct pj_maker **ret_maker, struct pj_error **err);

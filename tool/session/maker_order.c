@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "host/toolkit.h"
+#include "session/machine.h"
 
 #define RESULT_MAX_BYTES (UINT64_C(1) << 30)
 
@@ -107,20 +108,10 @@ int pj_maker_note_files(const struct pj_wire_file *files, size_t count, struct p
 {
     if (count <= compiler->file_count) /* a worker's first order opens the helpers; later ones open no more */
         return 0;
-    struct pj_receipt_file *copies = pj_arena_calloc(arena, count, sizeof *copies);
-    if (!copies)
-        return pj_error_no_memory(err);
-    for (size_t i = 0; i < count; i++) {
-        copies[i] = (struct pj_receipt_file){
-            .path = pj_arena_strdup(arena, files[i].path),
-            .device = files[i].device,
-            .inode = files[i].inode,
-            .size_bytes = files[i].size_bytes,
-            .mtime_seconds = files[i].mtime_seconds,
-        };
-        if (!copies[i].path)
-            return pj_error_no_memory(err);
-    }
+    struct pj_receipt_file *copies = NULL;
+    int r = pj_machine_copy_files(files, count, arena, &copies, err);
+    if (r < 0)
+        return r;
     compiler->files = copies;
     compiler->file_count = count;
     return 0;

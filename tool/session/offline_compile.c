@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The compiler of an offline run: which one it is, and its orders. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,8 +8,7 @@
 #include "session/offline_private.h"
 #include "session/outcome.h"
 
-#define DEFAULT_TIMEOUT_MS 3600000.0
-#define COMMIT_AFTER_MS    5000.0 /* what is done by then survives a kill */
+#define COMMIT_AFTER_MS 5000.0 /* what is done by then survives a kill */
 
 enum { NVJITLINK_TYPE_PTX = 2 };
 
@@ -58,23 +56,11 @@ static int open_compiler(struct pj_offline *offline, struct pj_error **err)
     int r = find_compiler(offline, &paths, &count, err);
     if (r < 0)
         return r;
-    const struct pj_maker_options maker = {
-        .library = offline->library,
-        .paths = paths,
-        .path_count = count,
-        .directory = session->manifest->directory,
-        .worker_program = options->worker_program,
-        .root = session->root,
-        .interrupt_fd = options->interrupt_fd,
-        .timeout_ms = options->timeout_ms > 0 ? options->timeout_ms : DEFAULT_TIMEOUT_MS,
-        .deadline_ms = options->deadline_ms > 0 ? session->begin_ms + options->deadline_ms : (double)INFINITY,
-        .workers = options->workers,
-        .observer = &options->observer,
-        .phase = "compile",
-        .arena = &session->arena,
-        .taken = take,
-        .context = offline,
-    };
+    struct pj_maker_options maker = pj_maker_options_of(session, offline->library, "compile");
+    maker.paths = paths;
+    maker.path_count = count;
+    maker.taken = take;
+    maker.context = offline;
     PJ_CLEANUP_ERROR struct pj_error *problem = NULL;
     r = pj_maker_open(&maker, &offline->maker, &problem);
     if (r < 0 && offline->library == PJ_LIBRARY_NVJITLINK && !options->nvjitlink && r == PJ_ERROR_ENVIRONMENT)

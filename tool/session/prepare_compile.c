@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* NVRTC on the sources: once, once more for a comparison and the list of headers, and what is made of it. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -13,8 +12,6 @@
 #include "session/headers.h"
 #include "session/prepare_private.h"
 #include "session/receipt_file.h"
-
-#define DEFAULT_TIMEOUT_MS 3600000.0
 
 /* One item's orders. `first` is what a program would get. `second` repeats it with the list of headers, which
  * does not change the PTX; `third` repeats it for an NVRTC that does not know that option, and in another
@@ -51,22 +48,9 @@ static int set_fate(const struct batch *batch, const struct work *work, enum pj_
 static int open_maker(struct batch *batch, struct pj_error **err)
 {
     struct pj_session *session = batch->session;
-    const struct pj_options *options = session->options;
-    const struct pj_maker_options maker = {
-        .library = PJ_LIBRARY_NVRTC,
-        .paths = session->nvrtc.paths,
-        .path_count = session->nvrtc.path_count,
-        .directory = session->manifest->directory,
-        .worker_program = options->worker_program,
-        .root = session->root,
-        .interrupt_fd = options->interrupt_fd,
-        .timeout_ms = options->timeout_ms > 0 ? options->timeout_ms : DEFAULT_TIMEOUT_MS,
-        .deadline_ms = options->deadline_ms > 0 ? session->begin_ms + options->deadline_ms : (double)INFINITY,
-        .workers = options->workers,
-        .observer = &options->observer,
-        .phase = "prepare",
-        .arena = &session->arena,
-    };
+    struct pj_maker_options maker = pj_maker_options_of(session, PJ_LIBRARY_NVRTC, "prepare");
+    maker.paths = session->nvrtc.paths;
+    maker.path_count = session->nvrtc.path_count;
     int r = pj_maker_open(&maker, &batch->maker, err);
     const struct pj_compiler *compiler = r == 0 ? pj_maker_compiler(batch->maker) : NULL;
     return compiler && compiler->known ? pj_toolkit_include(compiler->library.path, pj_toolkit_home(),

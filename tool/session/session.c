@@ -2,6 +2,7 @@
 /* Opens a session: manifest, selection, cache, identity, the last receipt. */
 #include "session/session.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -163,6 +164,17 @@ int pj_session_note(struct pj_session *session, struct pj_error **err, const cha
         return pj_error_no_memory(err);
     session->notes[session->note_count++] = copy;
     return 0;
+}
+
+double pj_session_timeout_ms(const struct pj_session *session)
+{
+    return session->options->timeout_ms > 0 ? session->options->timeout_ms : PJ_DEFAULT_TIMEOUT_MS;
+}
+
+double pj_session_deadline_ms(const struct pj_session *session)
+{
+    return session->options->deadline_ms > 0 ? session->begin_ms + session->options->deadline_ms
+                                             : (double)INFINITY;
 }
 
 void pj_session_message(const struct pj_session *session, const char *format, ...)

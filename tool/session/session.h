@@ -19,6 +19,9 @@
  * nothing from it. */
 #define PJ_PRIVATE_CACHE_BYTES (UINT64_C(1) << 40)
 
+/** How long a worker may take for one module where --timeout says nothing. */
+#define PJ_DEFAULT_TIMEOUT_MS 3600000.0
+
 /** How far one job has come in this run. */
 enum pj_stage {
     PJ_STAGE_WAITING, /* its entry is not there, as far as is known */
@@ -158,6 +161,10 @@ int pj_session_note(struct pj_session *session, struct pj_error **err, const cha
     __attribute__((format(printf, 3, 4)));
 
 /** Tells the observer. */
+/** --timeout of this run, and when its --deadline is, on the clock of pj_clock_ms; INFINITY = never. */
+double pj_session_timeout_ms(const struct pj_session *session);
+double pj_session_deadline_ms(const struct pj_session *session);
+
 void pj_session_message(const struct pj_session *session, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
