@@ -243,8 +243,9 @@ static const struct pj_finding_info table[PJ_FINDING_COUNT] = {
     [PJ_FINDING_DRIVER_MISSING] =
         {"driver-missing", PJ_SEVERITY_ERROR, PJ_STOPS_WARM, PJ_SYMPTOM_NO_DRIVER, "there is no libcuda.so.1",
          "The driver's library comes with the driver, not with the toolkit. In a container the runtime puts "
-         "it there; while an image is built there is none.",
-         "install the NVIDIA driver, start the container with --gpus all, or name it with --driver PATH",
+         "it there; while an image is built there is none, and prejit warm --offline needs none.",
+         "install the NVIDIA driver, start the container with --gpus all, name it with --driver PATH, or, "
+         "where an image is built, use prejit warm --offline PROFILE",
          NULL, NULL},
     [PJ_FINDING_DRIVER_STUB] = {"driver-stub", PJ_SEVERITY_ERROR, PJ_STOPS_WARM, PJ_SYMPTOM_NO_DRIVER,
                                 "the toolkit's stub library is found before the driver",
