@@ -4,6 +4,7 @@
 #ifndef PREJIT_SESSION_OFFLINE_H
 #define PREJIT_SESSION_OFFLINE_H
 
+#include "profile/profile.h"
 #include "session/session.h"
 
 /** warm with options->offline. Every entry that a profile's driver will look for is predicted by name; those
@@ -14,6 +15,11 @@
  * does not hold what this needs, a cache of another format, a compiler that a profile was not proven with or
  * that is newer than its driver (PJ_ERROR_ENVIRONMENT). What one job lacks is that job's fate. */
 int pj_offline_warm(const struct pj_options *options, struct pj_result **ret_result, struct pj_error **err);
+
+/** The profile that --offline names; PJ_ERROR_ENVIRONMENT where it is of a cache format that this prejit does
+ * not know. */
+int pj_offline_load_profile(struct pj_session *session, const char *given, struct pj_profile *ret_profile,
+                            struct pj_error **err);
 
 /** PJ_ERROR_USAGE where a selected module has the target native, which a GPU would have to tell. */
 int pj_offline_refuse_native(const struct pj_session *session, struct pj_error **err);

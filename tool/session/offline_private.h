@@ -3,7 +3,6 @@
 #ifndef PREJIT_SESSION_OFFLINE_PRIVATE_H
 #define PREJIT_SESSION_OFFLINE_PRIVATE_H
 
-#include "profile/profile.h"
 #include "session/maker.h"
 #include "session/offline.h"
 

@@ -5,17 +5,26 @@
 #include "cache/format.h"
 #include "session/offline_private.h"
 
-/* A recipe that was not proven makes entries that a driver may believe and not load [22]. */
-static int check_profile(const struct pj_profile *profile, struct pj_error **err)
+int pj_offline_load_profile(struct pj_session *session, const char *given, struct pj_profile *ret_profile,
+                            struct pj_error **err)
 {
-    static const enum pj_profile_kind needed[] = {PJ_PROFILE_PLAIN, PJ_PROFILE_FOREIGN};
-    if (profile->cache_format != PJ_CACHE_FORMAT)
+    int r = pj_profile_load(given, &session->arena, ret_profile, err);
+    if (r < 0)
+        return pj_error_wrap(err, r, "--offline %s", given);
+    if (ret_profile->cache_format != PJ_CACHE_FORMAT)
         return pj_error_set(
             err, PJ_ERROR_ENVIRONMENT,
             "%s: driver %s writes cache format %u, and this prejit makes entries of format %d "
             "alone: use a prejit that knows it, or run `prejit warm` where that driver is, "
             "which works with any format",
-            profile->name, profile->driver_version, profile->cache_format, PJ_CACHE_FORMAT);
+            ret_profile->name, ret_profile->driver_version, ret_profile->cache_format, PJ_CACHE_FORMAT);
+    return 0;
+}
+
+/* A recipe that was not proven makes entries that a driver may believe and not load [22]. */
+static int check_profile(const struct pj_profile *profile, struct pj_error **err)
+{
+    static const enum pj_profile_kind needed[] = {PJ_PROFILE_PLAIN, PJ_PROFILE_FOREIGN};
     for (size_t i = 0; i < PJ_COUNT(needed); i++) {
         if (profile->proven[needed[i]])
             continue;
@@ -29,13 +38,23 @@ static int check_profile(const struct pj_profile *profile, struct pj_error **err
     return 0;
 }
 
-static bool is_there(const struct pj_offline *offline, const struct pj_profile *profile)
+/* One that was given twice is there already; two of one build could say different things of it. */
+static int look_for(const struct pj_offline *offline, const struct pj_profile *profile, bool *ret_there,
+                    struct pj_error **err)
 {
+    *ret_there = false;
     for (size_t i = 0; i < offline->profile_count; i++) {
-        if (strcmp(offline->profiles[i].stamp, profile->stamp) == 0)
-            return true;
+        const struct pj_profile *other = &offline->profiles[i];
+        if (strcmp(other->stamp, profile->stamp) != 0)
+            continue;
+        *ret_there = true;
+        if (strcmp(other->name, profile->name) != 0)
+            return pj_error_set(
+                err, PJ_ERROR_USAGE,
+                "--offline: %s and %s are of the same build of the driver (stamp %s): name one of them",
+                other->name, profile->name, profile->stamp);
     }
-    return false;
+    return 0;
 }
 
 int pj_offline_read_profiles(struct pj_offline *offline, struct pj_error **err)
@@ -49,13 +68,15 @@ int pj_offline_read_profiles(struct pj_offline *offline, struct pj_error **err)
         return pj_error_no_memory(err);
     for (size_t i = 0; i < options->offline_count; i++) {
         struct pj_profile profile = {0};
-        int r = pj_profile_load(options->offline[i], &session->arena, &profile, err);
-        if (r < 0)
-            return pj_error_wrap(err, r, "--offline %s", options->offline[i]);
-        r = check_profile(&profile, err);
+        int r = pj_offline_load_profile(session, options->offline[i], &profile, err);
+        bool there = false;
+        if (r == 0)
+            r = check_profile(&profile, err);
+        if (r == 0)
+            r = look_for(offline, &profile, &there, err);
         if (r < 0)
             return r;
-        if (is_there(offline, &profile))
+        if (there)
             continue;
         told[offline->profile_count] =
             (struct pj_report_profile){.driver_version = profile.driver_version, .stamp = profile.stamp};

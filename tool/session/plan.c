@@ -3,8 +3,6 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "cache/format.h"
-#include "profile/profile.h"
 #include "session/machine.h"
 #include "session/offline.h"
 #include "session/outcome.h"
@@ -55,15 +53,9 @@ static int take_profile(struct pj_session *session, struct pj_error **err)
         return pj_error_set(err, PJ_ERROR_USAGE,
                             "--driver %s and --offline exclude each other: the profile stands for the driver",
                             options->repeat_driver);
-    int r = pj_profile_load(options->offline[0], &session->arena, &profile, err);
+    int r = pj_offline_load_profile(session, options->offline[0], &profile, err);
     if (r < 0)
-        return pj_error_wrap(err, r, "--offline %s", options->offline[0]);
-    if (profile.cache_format != PJ_CACHE_FORMAT)
-        return pj_error_set(
-            err, PJ_ERROR_ENVIRONMENT,
-            "%s: driver %s writes cache format %u, and this prejit names entries of format %d "
-            "alone",
-            profile.name, profile.driver_version, profile.cache_format, PJ_CACHE_FORMAT);
+        return r;
     struct pj_report_profile *told = pj_arena_calloc(&session->arena, 1, sizeof *told);
     if (!told)
         return pj_error_no_memory(err);
