@@ -33,12 +33,17 @@ struct option_info {
     int (*apply)(struct pj_cli_options *options, const char *value, struct pj_error **err);
 };
 
-static int apply_cache(struct pj_cli_options *options, const char *value, struct pj_error **err)
+static int take_path(const char *option, const char *value, const char **ret_path, struct pj_error **err)
 {
     if (value[0] == '\0')
-        return pj_error_set(err, PJ_ERROR_USAGE, "--cache: the path is empty");
-    options->run.cache = value;
+        return pj_error_set(err, PJ_ERROR_USAGE, "%s: the path is empty", option);
+    *ret_path = value;
     return 0;
+}
+
+static int apply_cache(struct pj_cli_options *options, const char *value, struct pj_error **err)
+{
+    return take_path("--cache", value, &options->run.cache, err);
 }
 
 static int apply_driver(struct pj_cli_options *options, const char *value, struct pj_error **err)
@@ -54,26 +59,17 @@ static int apply_driver(struct pj_cli_options *options, const char *value, struc
 
 static int apply_nvrtc(struct pj_cli_options *options, const char *value, struct pj_error **err)
 {
-    if (value[0] == '\0')
-        return pj_error_set(err, PJ_ERROR_USAGE, "--nvrtc: the path is empty");
-    options->run.nvrtc = value;
-    return 0;
+    return take_path("--nvrtc", value, &options->run.nvrtc, err);
 }
 
 static int apply_nvjitlink(struct pj_cli_options *options, const char *value, struct pj_error **err)
 {
-    if (value[0] == '\0')
-        return pj_error_set(err, PJ_ERROR_USAGE, "--nvjitlink: the path is empty");
-    options->run.nvjitlink = value;
-    return 0;
+    return take_path("--nvjitlink", value, &options->run.nvjitlink, err);
 }
 
 static int apply_ptxas(struct pj_cli_options *options, const char *value, struct pj_error **err)
 {
-    if (value[0] == '\0')
-        return pj_error_set(err, PJ_ERROR_USAGE, "--ptxas: the path is empty");
-    options->run.ptxas = value;
-    return 0;
+    return take_path("--ptxas", value, &options->run.ptxas, err);
 }
 
 static int apply_offline(struct pj_cli_options *options, const char *value, struct pj_error **err)
@@ -90,18 +86,12 @@ static int apply_offline(struct pj_cli_options *options, const char *value, stru
 
 static int apply_out_dir(struct pj_cli_options *options, const char *value, struct pj_error **err)
 {
-    if (value[0] == '\0')
-        return pj_error_set(err, PJ_ERROR_USAGE, "--out-dir: the path is empty");
-    options->out_dir = value;
-    return 0;
+    return take_path("--out-dir", value, &options->out_dir, err);
 }
 
 static int apply_out_file(struct pj_cli_options *options, const char *value, struct pj_error **err)
 {
-    if (value[0] == '\0')
-        return pj_error_set(err, PJ_ERROR_USAGE, "--output: the path is empty");
-    options->out_file = value;
-    return 0;
+    return take_path("--output", value, &options->out_file, err);
 }
 
 static int apply_check(struct pj_cli_options *options, const char *value, struct pj_error **err)

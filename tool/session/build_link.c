@@ -10,13 +10,13 @@
 enum { NO_CACHE_SINCE = 13000 };
 
 /* Numbers of nvJitLinkInputType. */
-enum { TYPE_CUBIN = 1, TYPE_PTX, TYPE_LTOIR, TYPE_FATBIN, TYPE_OBJECT, TYPE_LIBRARY };
 
 static uint32_t type_of(enum pj_input_kind kind)
 {
     static const uint32_t types[] = {
-        [PJ_INPUT_PTX] = TYPE_PTX,       [PJ_INPUT_CUBIN] = TYPE_CUBIN,     [PJ_INPUT_FATBIN] = TYPE_FATBIN,
-        [PJ_INPUT_OBJECT] = TYPE_OBJECT, [PJ_INPUT_ARCHIVE] = TYPE_LIBRARY, [PJ_INPUT_LTOIR] = TYPE_LTOIR,
+        [PJ_INPUT_PTX] = PJ_NVJITLINK_PTX,         [PJ_INPUT_CUBIN] = PJ_NVJITLINK_CUBIN,
+        [PJ_INPUT_FATBIN] = PJ_NVJITLINK_FATBIN,   [PJ_INPUT_OBJECT] = PJ_NVJITLINK_OBJECT,
+        [PJ_INPUT_ARCHIVE] = PJ_NVJITLINK_LIBRARY, [PJ_INPUT_LTOIR] = PJ_NVJITLINK_LTOIR,
     };
     return types[kind];
 }
@@ -50,7 +50,7 @@ static int file_parts(struct pj_build *build, struct pj_build_work *work, struct
         return pj_error_no_memory(err);
     for (size_t i = 0; i < count; i++) {
         parts[i] = (struct pj_making_part){
-            .type = images[i]->form == PJ_FORM_PTX ? TYPE_PTX : type_of(images[i]->contents.kind),
+            .type = images[i]->form == PJ_FORM_PTX ? PJ_NVJITLINK_PTX : type_of(images[i]->contents.kind),
             .name = images[i]->path,
             .path = images[i]->path,
             .size_bytes = images[i]->size_bytes,
@@ -74,9 +74,9 @@ static int made_part(struct pj_build *build, struct pj_build_work *work, struct 
     if (!part)
         return pj_error_no_memory(err);
     *part = (struct pj_making_part){
-        .type = ltoir ? TYPE_LTOIR
-                : ptx ? TYPE_PTX
-                      : TYPE_CUBIN,
+        .type = ltoir ? PJ_NVJITLINK_LTOIR
+                : ptx ? PJ_NVJITLINK_PTX
+                      : PJ_NVJITLINK_CUBIN,
         .name = build->manifest->modules[work->module].path,
         .bytes = pj_buffer_text(bytes),
         .size_bytes = bytes->size,

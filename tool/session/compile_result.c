@@ -286,8 +286,7 @@ int pj_compile_take_result(struct pj_compile *compile, struct pj_compile_seat *s
     session->phases.has_compile = true;
     session->phases.compile_ms = pj_clock_ms() - compile->begin_ms;
     if (loaded->image_changed)
-        return fail(compile, job, PJ_VERDICT_REJECTED, "image-changed",
-                    "the file changed while prejit was working on it; run again", err);
+        return fail(compile, job, PJ_VERDICT_REJECTED, "image-changed", PJ_FILE_CHANGED, err);
     if (loaded->log[0] != '\0') {
         outcome->log = pj_arena_strdup(&session->arena, loaded->log);
         if (!outcome->log)

@@ -314,8 +314,7 @@ static int take_made(struct pj_maker *maker, struct seat *seat, const struct pj_
     if (!making->result_name || !making->failed_call)
         return pj_error_no_memory(err);
     if (made->image_changed)
-        return settle(maker, order, PJ_MAKING_CHANGED,
-                      "a file changed while prejit was working on it; run again", err);
+        return settle(maker, order, PJ_MAKING_CHANGED, PJ_FILE_CHANGED, err);
     if (made->failed_call[0] == '\0')
         return settle(maker, order, PJ_MAKING_MADE, NULL, err);
     replace_tainted(maker, seat);

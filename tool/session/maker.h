@@ -10,9 +10,19 @@
 #include "job/pool.h"
 #include "session/session.h"
 
+/** nvJitLinkInputType, whose header only workers see. */
+enum pj_nvjitlink_type {
+    PJ_NVJITLINK_CUBIN = 1,
+    PJ_NVJITLINK_PTX,
+    PJ_NVJITLINK_LTOIR,
+    PJ_NVJITLINK_FATBIN,
+    PJ_NVJITLINK_OBJECT,
+    PJ_NVJITLINK_LIBRARY,
+};
+
 /** One file of an order: the file at `path`, or `bytes` in memory where they are not NULL. */
 struct pj_making_part {
-    uint32_t type; /* nvJitLinkInputType; for NVRTC 0 */
+    uint32_t type; /* enum pj_nvjitlink_type; for NVRTC and ptxas 0 */
     const char *name, *path, *bytes;
     uint64_t size_bytes;
     struct pj_sha256 sha256;

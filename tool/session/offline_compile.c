@@ -10,8 +10,6 @@
 
 #define COMMIT_AFTER_MS 5000.0 /* what is done by then survives a kill */
 
-enum { NVJITLINK_TYPE_PTX = 2 };
-
 /* ptxas where there is one: its code is the driver's [33]. nvJitLink where it was asked for, or alone is
  * there. */
 static int find_compiler(struct pj_offline *offline, const char ***ret_paths, size_t *ret_count,
@@ -174,7 +172,7 @@ static int make_orders(struct pj_offline *offline, struct pj_error **err)
             continue;
         struct pj_making *making = &offline->makings[offline->making_count];
         const char *refusal = NULL;
-        unit->part.type = offline->library == PJ_LIBRARY_NVJITLINK ? NVJITLINK_TYPE_PTX : 0;
+        unit->part.type = offline->library == PJ_LIBRARY_NVJITLINK ? PJ_NVJITLINK_PTX : 0;
         *making = (struct pj_making){.title = title_of(offline, unit),
                                      .outputs = PJ_OUTPUT_LOG | PJ_OUTPUT_CUBIN,
                                      .parts = &unit->part,

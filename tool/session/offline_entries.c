@@ -136,7 +136,7 @@ int pj_offline_take_made(struct pj_offline *offline, struct pj_offline_unit *uni
     if (r == 0 && !same) {
         unit->failure = PJ_VERDICT_REJECTED;
         unit->reason_code = "image-changed";
-        unit->reason = "a file changed while prejit was working on it; run again";
+        unit->reason = PJ_FILE_CHANGED;
         return 0;
     }
     unit->compiled = r == 0;

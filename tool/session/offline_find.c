@@ -232,7 +232,7 @@ int pj_offline_find(struct pj_offline *offline, struct pj_error **err)
         if (r == 0 && !same) {
             unit->failure = PJ_VERDICT_REJECTED;
             unit->reason_code = "image-changed";
-            unit->reason = "a file changed while prejit was working on it; run again";
+            unit->reason = PJ_FILE_CHANGED;
             continue;
         }
         if (r == 0)

@@ -79,13 +79,12 @@ static int linker_arguments(struct batch *batch, const struct pj_profile_trial *
 
 static int add_order(struct batch *batch, size_t index, size_t text, struct pj_error **err)
 {
-    enum { PTX_FOR_NVJITLINK = 2 };
     const struct pj_profile_trial *trial = &batch->work->trials[index];
     struct pj_making *making = &batch->makings[batch->count];
     struct pj_making_part *part = &batch->parts[batch->count];
     bool ptxas = batch->library == PJ_LIBRARY_PTXAS;
     *part = (struct pj_making_part){
-        .type = ptxas ? 0 : PTX_FOR_NVJITLINK,
+        .type = ptxas ? 0 : PJ_NVJITLINK_PTX,
         .name = "case.ptx",
         .bytes = trial->of->load.texts[text],
         .size_bytes = strlen(trial->of->load.texts[text]),

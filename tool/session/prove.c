@@ -334,8 +334,7 @@ static int take_job(struct pj_prove *prove, const struct pj_prove_seat *seat,
     /* A link whose entries are there succeeds for every target [48]. */
     bool foreign = !job->link && foreign_target(session, seat->run->device, job) != 0;
     if (loaded->image_changed) {
-        pj_outcome_fail(outcome, PJ_VERDICT_REJECTED, "image-changed",
-                        "the file changed while prejit was working on it; run again");
+        pj_outcome_fail(outcome, PJ_VERDICT_REJECTED, "image-changed", PJ_FILE_CHANGED);
         return 0;
     }
     if (is_unlinkable(job, loaded))

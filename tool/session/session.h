@@ -19,6 +19,9 @@
  * nothing from it. */
 #define PJ_PRIVATE_CACHE_BYTES (UINT64_C(1) << 40)
 
+/** Why a job has no result whose file was another one at the end. */
+#define PJ_FILE_CHANGED "a file changed while prejit was working on it; run again"
+
 /** How long a worker may take for one module where --timeout says nothing. */
 #define PJ_DEFAULT_TIMEOUT_MS 3600000.0
 
