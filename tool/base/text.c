@@ -82,28 +82,32 @@ bool pj_text_to_size(const char *text, uint64_t *ret_bytes)
 
 char *pj_text_from_size(uint64_t bytes, char ret_text[PJ_SIZE_TEXT])
 {
-    static const char *const binary[] = {"KiB", "MiB", "GiB", "TiB"};
-    static const char *const decimal[] = {"kB", "MB", "GB", "TB"};
-    for (size_t i = PJ_COUNT(binary); i-- > 0;) {
-        uint64_t unit = UINT64_C(1) << (10 * (i + 1));
-        if (i >= 1 && bytes >= unit && bytes % unit == 0) {
-            (void)snprintf(ret_text, PJ_SIZE_TEXT, "%" PRIu64 ".0 %s", bytes / unit, binary[i]);
-            return ret_text;
-        }
-    }
-    double value = (double)bytes;
+    static const char *const units[] = {"kB", "MB", "GB", "TB"};
     if (bytes < 1000) {
         (void)snprintf(ret_text, PJ_SIZE_TEXT, "%" PRIu64 " B", bytes);
         return ret_text;
     }
     size_t unit = 0;
-    value /= 1000;
-    while (value >= 999.5 && unit + 1 < PJ_COUNT(decimal)) {
+    double value = (double)bytes / 1000;
+    while (value >= 999.5 && unit + 1 < PJ_COUNT(units)) {
         value /= 1000;
         unit++;
     }
-    (void)snprintf(ret_text, PJ_SIZE_TEXT, value < 9.95 ? "%.1f %s" : "%.0f %s", value, decimal[unit]);
+    (void)snprintf(ret_text, PJ_SIZE_TEXT, value < 9.95 ? "%.1f %s" : "%.0f %s", value, units[unit]);
     return ret_text;
+}
+
+char *pj_text_from_limit(uint64_t bytes, char ret_text[PJ_SIZE_TEXT])
+{
+    static const char *const units[] = {"MiB", "GiB", "TiB"};
+    for (size_t i = PJ_COUNT(units); i-- > 0;) {
+        uint64_t unit = UINT64_C(1) << (10 * (i + 2));
+        if (bytes >= unit && bytes % unit == 0) {
+            (void)snprintf(ret_text, PJ_SIZE_TEXT, "%" PRIu64 ".0 %s", bytes / unit, units[i]);
+            return ret_text;
+        }
+    }
+    return pj_text_from_size(bytes, ret_text);
 }
 
 char *pj_text_from_ms(double ms, char ret_text[PJ_DURATION_TEXT])

@@ -18,8 +18,12 @@ bool pj_text_to_u64(const char *text, uint64_t maximum, uint64_t *ret_value);
  * KiB, MiB, GiB, TiB (powers of 1024); false for anything else and for what does not fit. */
 bool pj_text_to_size(const char *text, uint64_t *ret_bytes);
 
-/** "512 B", "20 MB", "1.0 GiB" (binary units where the value is a whole number of them); gives `ret_text`. */
+/** What was counted or measured: "512 B", "4.2 MB", "20 MB" (powers of 1000); gives `ret_text`. */
 char *pj_text_from_size(uint64_t bytes, char ret_text[PJ_SIZE_TEXT]);
+
+/** What somebody set: like a size, but "4.0 MiB", "1.0 GiB" where it is a whole number of them; gives
+ * `ret_text`. */
+char *pj_text_from_limit(uint64_t bytes, char ret_text[PJ_SIZE_TEXT]);
 
 /** "0.04 ms", "0.9 ms", "35 ms", "2.9 s", "3 min 20 s", "1 h 2 min"; gives `ret_text`. */
 char *pj_text_from_ms(double ms, char ret_text[PJ_DURATION_TEXT]);

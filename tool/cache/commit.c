@@ -126,7 +126,7 @@ static int say_too_large(const struct pj_store *store, const struct pj_step *ste
     const char *advice = alone || store->options.evict ? "" : ", or let --evict remove older entries";
     (void)pj_text_from_size(step->file_bytes, size);
     (void)pj_text_from_size(store->statistics.total_bytes, used);
-    (void)pj_text_from_size(store->options.limit_bytes, limit);
+    (void)pj_text_from_limit(store->options.limit_bytes, limit);
     PJ_CLEANUP_BUFFER struct pj_buffer text = {0};
     pj_buffer_printf(&text, "the entry of %s does not fit: the cache holds %s of at most %s; ", size, used,
                      limit);

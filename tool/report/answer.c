@@ -347,7 +347,7 @@ static void put_cache(const struct pj_report_cache *cache, struct pj_buffer *buf
     pj_buffer_puts(buffer, "; ");
     if (cache->has_content)
         pj_buffer_printf(buffer, "%s of %s in ", pj_text_from_size(cache->bytes, used),
-                         pj_text_from_size(cache->limit_bytes, limit));
+                         pj_text_from_limit(cache->limit_bytes, limit));
     else
         pj_buffer_puts(buffer, "cache ");
     pj_text_escape(buffer, cache->path, strlen(cache->path));

@@ -134,7 +134,7 @@ static int render(const struct pj_cache_location *location, const struct pj_snap
     int r = pj_column_text(table, false, text, err);
     pj_buffer_printf(text, "%s%zu entr%s; %s of %s in ", snapshot->count ? "\n" : "", snapshot->count,
                      snapshot->count == 1 ? "y" : "ies", pj_text_from_size(snapshot->bytes, used),
-                     pj_text_from_size(location->limit_bytes, limit));
+                     pj_text_from_limit(location->limit_bytes, limit));
     pj_text_escape(text, location->path, strlen(location->path));
     if (!snapshot->exists)
         pj_buffer_puts(text, " (there is no such directory yet)");

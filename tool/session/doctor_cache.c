@@ -209,7 +209,7 @@ static int check_limit(const char *path, const struct pj_snapshot *snapshot, uin
     /* With as much room again, so that the next module does not throw out the first. */
     uint64_t room = content > UINT64_MAX / 2 ? content : content * 2;
     (void)snprintf(wanted, sizeof wanted, "%" PRIu64, room < 1u << 20 ? UINT64_C(1) << 20 : room);
-    (void)pj_text_from_size(limit_bytes, limit);
+    (void)pj_text_from_limit(limit_bytes, limit);
     if (largest > limit_bytes) {
         int r = pj_finding_add(findings, PJ_FINDING_LIMIT_BELOW_ENTRY, "CUDA_CACHE_MAXSIZE", wanted, err,
                                "the limit is %s, and %s has an entry of %s", limit, path,

@@ -276,7 +276,7 @@ static void put_reading(const struct pj_doctor *doctor, struct pj_buffer *text)
             pj_buffer_printf(text, " (%llu entr%s, %s %s%s)", (unsigned long long)doctor->entries,
                              doctor->entries == 1 ? "y" : "ies", pj_text_from_size(doctor->bytes, bytes),
                              no_limit ? "without a limit" : "of ",
-                             no_limit ? "" : pj_text_from_size(doctor->limit_bytes, limit));
+                             no_limit ? "" : pj_text_from_limit(doctor->limit_bytes, limit));
         else if (!doctor->exists)
             pj_buffer_puts(text, ", which is not there yet");
     }

@@ -137,7 +137,7 @@ int pj_opening_note_room(struct pj_session *session, struct pj_error **err)
             "the cache holds %s, more than its limit of %s: the next store evicts the oldest "
             "entries; raise the limit to %" PRIu64 " bytes or more",
             pj_text_from_size(statistics.total_bytes, total),
-            pj_text_from_size(session->location.limit_bytes, limit), statistics.total_bytes);
+            pj_text_from_limit(session->location.limit_bytes, limit), statistics.total_bytes);
     if (statistics.total_bytes > PJ_CACHE_DEFAULT_LIMIT_BYTES)
         return pj_session_note(
             session, err,

@@ -86,15 +86,31 @@ static void test_sizes_written(void **state)
         uint64_t bytes;
         const char *text;
     } sizes[] = {
+        {0, "0 B"},          {999, "999 B"},
+        {1000, "1.0 kB"},    {1024, "1.0 kB"},
+        {9949, "9.9 kB"},    {9950, "10 kB"},
+        {999499, "999 kB"},  {999500, "1.0 MB"},
+        {4194304, "4.2 MB"}, /* what was measured keeps its unit, also where it happens to be round */
+        {20000000, "20 MB"}, {UINT64_MAX, "18446744 TB"},
+    };
+    (void)state;
+    for (size_t i = 0; i < PJ_COUNT(sizes); i++) {
+        char text[PJ_SIZE_TEXT];
+        assert_ptr_equal(pj_text_from_size(sizes[i].bytes, text), text);
+        assert_string_equal(text, sizes[i].text);
+    }
+}
+
+static void test_limits(void **state)
+{
+    static const struct {
+        uint64_t bytes;
+        const char *text;
+    } limits[] = {
         {0, "0 B"},
-        {999, "999 B"},
-        {1000, "1.0 kB"},
         {1024, "1.0 kB"},
-        {9949, "9.9 kB"},
-        {9950, "10 kB"},
-        {999499, "999 kB"},
-        {999500, "1.0 MB"},
         {1048576, "1.0 MiB"},
+        {1048577, "1.0 MB"},
         {20000000, "20 MB"},
         {UINT64_C(1) << 30, "1.0 GiB"},
         {UINT64_C(3) << 30, "3.0 GiB"},
@@ -102,10 +118,10 @@ static void test_sizes_written(void **state)
         {UINT64_MAX, "18446744 TB"},
     };
     (void)state;
-    for (size_t i = 0; i < PJ_COUNT(sizes); i++) {
+    for (size_t i = 0; i < PJ_COUNT(limits); i++) {
         char text[PJ_SIZE_TEXT];
-        assert_ptr_equal(pj_text_from_size(sizes[i].bytes, text), text);
-        assert_string_equal(text, sizes[i].text);
+        assert_ptr_equal(pj_text_from_limit(limits[i].bytes, text), text);
+        assert_string_equal(text, limits[i].text);
     }
 }
 
@@ -178,8 +194,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_numbers),       cmocka_unit_test(test_sizes_read),
-        cmocka_unit_test(test_sizes_written), cmocka_unit_test(test_durations),
-        cmocka_unit_test(test_suggestions),
+        cmocka_unit_test(test_sizes_written), cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_durations),     cmocka_unit_test(test_suggestions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
