@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares output with what a case expects, and makes expectations from output.
 
-In an expected line `*` stands for any characters, `\\*` for a star. A line that is `...` alone stands for any number of
-lines, `\\...` for itself."""
+In an expected line `*` stands for any characters, `* ms` for any duration (on a slow machine it is written in seconds) with
+the blanks before it, `\\*` for a star. A line that is `...` alone stands for any number of lines, `\\...` for itself."""
 import difflib
 import re
 
 NO_NEWLINE = "\\ no line end"
-# What differs at every run: times, and what is worked out from them. An update writes a star for them, and for the blanks
+DURATION = r"\d+(?:\.\d+)? (?:ms|s|min \d+ s|h \d+ min)"
+# What differs at every run: times, and what is worked out from them. An update writes a pattern for them, and for the blanks
 # before it where a column is as wide as its widest cell.
-VARYING = re.compile(r"(?<=  ) *\d+(?:\.\d+)?(?= (?:ms|s|min)\b|x\b)|\b\d+(?:\.\d+)?(?= (?:ms|s|min)\b)")
+VARYING = re.compile(rf"(?:(?<=  ) *|\b)(?:(?P<duration>{DURATION})\b|\d+(?:\.\d+)?(?=x\b))")
+REGEX = {"*": ".*", "\\*": r"\*", "* ms": rf" *{DURATION}"}
 
 
 def to_lines(text):
@@ -27,8 +29,8 @@ def to_lines(text):
 def line_matches(pattern, line):
     if pattern == "\\...":
         return line == "..."
-    parts = re.split(r"(\\\*|\*)", pattern)
-    regex = "".join({"*": ".*", "\\*": r"\*"}.get(part, re.escape(part)) for part in parts)
+    parts = re.split(r"(\\\*|\* ms\b|\*)", pattern)
+    regex = "".join(REGEX.get(part, re.escape(part)) for part in parts)
     return re.fullmatch(regex, line) is not None
 
 
@@ -46,7 +48,7 @@ def lines_match(patterns, lines):
 def as_pattern(line):
     if line == "...":
         return "\\..."
-    return VARYING.sub("*", line.replace("*", "\\*"))
+    return VARYING.sub(lambda found: "* ms" if found["duration"] else "*", line.replace("*", "\\*"))
 
 
 def updated(patterns, lines):

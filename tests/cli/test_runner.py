@@ -192,12 +192,15 @@ class Match(unittest.TestCase):
     def test_lines(self):
         for pattern, line, expected in (
                 ("a", "a", True), ("a", "ab", False), ("a*", "ab", True), ("*", "", True), ("a.c", "abc", False),
-                ("a\\*", "a*", True), ("a\\*", "ab", False), ("\\...", "...", True), ("\\x1b*", "\\x1b[0m", True)):
+                ("a\\*", "a*", True), ("a\\*", "ab", False), ("\\...", "...", True), ("\\x1b*", "\\x1b[0m", True),
+                ("in * ms;", "in 302 ms;", True), ("in * ms;", "in 1.5 s;", True), ("in * ms;", "in 2 min 5 s;", True),
+                ("a  * ms", "a       1.2 s", True), ("in * ms", "in 5 MB", False), ("in * ms", "in ms", False)):
             self.assertEqual(match.line_matches(pattern, line), expected, (pattern, line))
 
     def test_what_varies_is_starred(self):
         for line, pattern in (
-                ("1 job in 302 ms; 54 kB", "1 job in * ms; 54 kB"), ("took 1.5 s", "took * s"), ("2 jobs", "2 jobs"),
+                ("1 job in 302 ms; 54 kB", "1 job in * ms; 54 kB"), ("took 1.5 s", "took * ms"), ("2 jobs", "2 jobs"),
+                ("1 min 5 s", "* ms"), ("2 minutes", "2 minutes"),
                 ("a  proven     14 ms  0.1 ms     139x   18 kB", "a  proven  * ms  * ms  *x   18 kB"),
                 ("0x12", "0x12"), ("a * b", "a \\* b"), ("...", "\\...")):
             self.assertEqual(match.as_pattern(line), pattern)
