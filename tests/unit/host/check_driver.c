@@ -193,7 +193,7 @@ static void test_memory(void **state)
     folder_write(&folder, "sys/fs/cgroup/memory.max", "134217728\n");
     folder_write(&folder, "sys/fs/cgroup/memory.current", "0\n");
     assert_int_equal(pj_check_memory(&root, &list, NULL), 0);
-    expect_findings(&list, "memory-small memory: 128.0 MiB can still be used here (the container's limit "
+    expect_findings(&list, "memory-small memory: 134 MB can still be used here (the container's limit "
                            "counts)\n");
 }
 
