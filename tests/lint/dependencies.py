@@ -35,15 +35,15 @@ def resolve(root, path, quote, name):
 
 
 def check_private(path, header):
-    """A header *_private.h is for its folder alone; in session, where each file is a use of its own, for the files that
-    share its first word."""
+    """A header private.h or *_private.h is for its folder alone; in session a *_private.h, for the files that share its
+    first word."""
     name, folder = os.path.basename(header), os.path.dirname(header)
-    if not name.endswith("_private.h"):
+    if not re.search(r"(^|_)private\.h$", name):
         return None
     if os.path.dirname(path) != folder:
         return f"{header} is private to {folder}"
     stem = name[:-len("_private.h")]
-    if folder == "tool/session" and not re.match(re.escape(stem) + r"(_\w+)?\.[ch]$", os.path.basename(path)):
+    if stem and folder.startswith("tool/session") and not re.match(re.escape(stem) + r"(_\w+)?\.[ch]$", os.path.basename(path)):
         return f"{header} is private to the files {stem}*.c beside it"
     return None
 

@@ -2,6 +2,10 @@
 """The dependency law of the tree as data: who may include what, and what a library may not call."""
 import re
 
+# What every room of session may include.
+RUN = ["public", "base", "arch", "manifest", "image", "host", "cache", "job/wire", "job/plan", "job/pool", "verify",
+       "report"]
+
 # Part of the program → the parts its files may include. The order is the order of the layers.
 MAY_INCLUDE = {
     "public": [],
@@ -20,10 +24,19 @@ MAY_INCLUDE = {
     "job/pool": ["base", "job/wire", "job/plan", "host"],
     "verify": ["base", "arch", "job/wire"],
     "report": ["base", "arch", "verify"],
-    "session": ["public", "base", "arch", "yaml", "profile", "manifest", "image", "host", "cache", "job/wire", "job/plan",
-                "job/pool", "verify", "report"],
-    "cli": ["public", "base", "session", "report"],
-    "cli/worker": ["public", "base", "session", "report", "job/worker", "cli"],
+    "session/run": RUN,
+    "session/receipt": [*RUN, "session/run"],
+    "session/make": [*RUN, "session/run"],
+    "session/prepare": [*RUN, "session/run", "session/receipt", "session/make"],
+    "session/doctor": [*RUN, "session/run"],
+    "session/frame": [*RUN, "session/run", "session/receipt", "session/prepare", "session/doctor"],
+    "session/engine": [*RUN, "session/run", "session/receipt", "session/frame"],
+    "session/build": [*RUN, "session/run", "session/make", "session/prepare"],
+    "session/offline": [*RUN, "profile", "session/run", "session/make", "session/prepare", "session/frame"],
+    "session/profile": [*RUN, "profile", "session/run", "session/make"],
+    "session": [*RUN, "session/run", "session/receipt", "session/frame", "session/engine", "session/offline"],
+    "cli": ["public", "base", "session/frame", "report"],
+    "cli/worker": ["public", "base", "report", "job/worker", "cli"],
 }
 
 # Library → the headers that belong to it, and the parts that may include them.
@@ -87,6 +100,9 @@ def part_of(path):
         return part if part in MAY_INCLUDE else None
     if module == "cli" and stem == "worker":
         return "cli/worker"
+    if module == "session" and len(folders) > 3:
+        part = "session/" + folders[2]
+        return part if len(folders) == 4 and part in MAY_INCLUDE else None
     return module if module in MAY_INCLUDE else None
 
 

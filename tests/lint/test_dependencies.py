@@ -50,13 +50,26 @@ class Includes(PlantedTree):
         self.assertIn("tool/session/warm.c: session reaches tool/job/worker.h of job/worker through its headers",
                       self.found())
 
+    def test_rooms_of_session_are_told_apart(self):
+        self.write_header("tool/session/prepare/source.h")
+        self.write_c("tool/session/build/plan.c", '#include "session/prepare/source.h"\n')
+        self.assertEqual(self.found(), [])
+        self.write_c("tool/session/engine/prove.c", '#include "session/prepare/source.h"\n')
+        self.assertTrue(self.found()[0].startswith("tool/session/engine/prove.c:3: session/engine may not include "
+                                                   "tool/session/prepare/source.h of session/prepare (it may include: "))
+
+    def test_room_that_the_table_does_not_know(self):
+        self.write_c("tool/session/attic/box.c")
+        self.assertEqual(self.found(), [
+            "tool/session/attic/box.c: belongs to no part that tests/lint/law.py knows: name it after one"])
+
     def test_only_the_worker_command_includes_the_worker(self):
         self.write_header("tool/job/worker.h")
         self.write_c("tool/cli/worker.c", '#include "job/worker.h"\n')
         self.assertEqual(self.found(), [])
         self.write_c("tool/cli/warm.c", '#include "job/worker.h"\n')
         self.assertEqual(self.found()[0], "tool/cli/warm.c:3: cli may not include tool/job/worker.h of job/worker "
-                                          "(it may include: public, base, session, report)")
+                                          "(it may include: public, base, session/frame, report)")
 
     def test_file_of_no_part(self):
         self.write_c("tool/job/helper.c")
@@ -92,6 +105,8 @@ class Includes(PlantedTree):
                                         "warm*.c beside it"])
 
     def test_private_header_of_another_module(self):
+        self.write_header("tool/session/build/private.h")
+        self.write_c("tool/session/build/plan.c", '#include "session/build/private.h"\n')
         self.write_header("tool/arch/table_private.h")
         self.write_c("tool/arch/target.c", '#include "arch/table_private.h"\n')
         self.assertEqual(self.found(), [])

@@ -4,7 +4,7 @@
 
 #include "base/memory.h"
 #include "cli/output.h"
-#include "session/as_user.h"
+#include "session/frame/as_user.h"
 
 int pj_cli_become_user(const struct pj_cli_options *options, struct pj_error **err)
 {

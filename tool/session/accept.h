@@ -3,7 +3,7 @@
 #ifndef PREJIT_SESSION_ACCEPT_H
 #define PREJIT_SESSION_ACCEPT_H
 
-#include "session/engine.h"
+#include "session/engine/engine.h"
 
 enum pj_acceptance {
     PJ_ACCEPT_YES,     /* it stored beside the stand-in */

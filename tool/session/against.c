@@ -9,8 +9,8 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "cache/entry.h"
-#include "session/engine.h"
-#include "session/outcome.h"
+#include "session/engine/engine.h"
+#include "session/run/outcome.h"
 
 enum { NAMED_MAX = 8 };
 

@@ -4,7 +4,7 @@
 #define PREJIT_SESSION_AGAINST_H
 
 #include "image/code.h"
-#include "session/session.h"
+#include "session/run/session.h"
 
 /** Has the driver compile the images of every proven job into a cache in a temporary folder, and compares the
  * code of its entries with that of the entries of the same names in the session's cache, in which nothing is

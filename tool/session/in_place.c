@@ -5,9 +5,9 @@
 #include <stdlib.h>
 
 #include "session/accept.h"
-#include "session/outcome.h"
 #include "session/repair.h"
-#include "session/result.h"
+#include "session/run/outcome.h"
+#include "session/run/result.h"
 
 /* The driver's format is not ours. Working in place is right only where no store of this driver can delete
  * what lies there [20]: it has just shown that it accepts the index, or there is nothing to lose. */

@@ -3,7 +3,7 @@
 #ifndef PREJIT_SESSION_IN_PLACE_H
 #define PREJIT_SESSION_IN_PLACE_H
 
-#include "session/engine.h"
+#include "session/engine/engine.h"
 
 /** Finds out by loading what is in the cache, compiles the rest straight into it, proves.
  * PJ_ERROR_ENVIRONMENT where a store of this driver would delete what lies there. */

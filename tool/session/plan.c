@@ -3,11 +3,12 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "session/machine.h"
-#include "session/offline.h"
-#include "session/outcome.h"
-#include "session/result.h"
-#include "session/reuse.h"
+#include "session/frame/request.h"
+#include "session/offline/offline.h"
+#include "session/receipt/reuse.h"
+#include "session/run/machine.h"
+#include "session/run/outcome.h"
+#include "session/run/result.h"
 
 /* Which of the named entries lie in the cache already? Sizes alone are looked at here: `verify` is what
  * proves. */
@@ -71,13 +72,13 @@ static int take_profile(struct pj_session *session, struct pj_error **err)
 int pj_plan(const struct pj_options *options, struct pj_result **ret_result, struct pj_error **err)
 {
     PJ_CLEANUP_SESSION struct pj_session *session = NULL;
-    int r = pj_session_open(options, "plan", &session, err);
+    int r = pj_request_open(options, "plan", &session, err);
     if (r == 0)
         r = take_profile(session, err);
     if (r == 0)
         r = pj_plan_read(session->manifest, &session->selection, &session->plan, err);
     if (r == 0)
-        r = pj_session_expand(session, err);
+        r = pj_request_expand(session, err);
     if (r == 0 && session->format != PJ_FORMAT_KNOWN)
         r = pj_session_note(
             session, err,

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "session/outcome.h"
+#include "session/run/outcome.h"
 
 size_t pj_repair_collect(const struct pj_session *session, bool (*wanted)(const struct pj_outcome *),
                          size_t *jobs)

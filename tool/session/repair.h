@@ -3,7 +3,7 @@
 #ifndef PREJIT_SESSION_REPAIR_H
 #define PREJIT_SESSION_REPAIR_H
 
-#include "session/engine.h"
+#include "session/engine/engine.h"
 
 /** Compiles and commits every job in stage WAITING, proves and judges every open one, and does it again for
  * those that were missed: once, or a few times where workers share the cache with others. Returns early, with

@@ -6,12 +6,13 @@
 
 #include "base/file.h"
 #include "session/against.h"
-#include "session/as_user.h"
-#include "session/engine.h"
-#include "session/outcome.h"
-#include "session/result.h"
-#include "session/reuse.h"
-#include "session/unreadable.h"
+#include "session/engine/engine.h"
+#include "session/frame/as_user.h"
+#include "session/frame/request.h"
+#include "session/receipt/reuse.h"
+#include "session/run/outcome.h"
+#include "session/run/result.h"
+#include "session/run/unreadable.h"
 
 /* Names and files: entries that can be named are looked at by file as well. `states`, one for each job, are
  * as they were before a driver saw them. */
@@ -169,7 +170,7 @@ static int prove_what_is_there(struct pj_engine *engine, struct pj_error **err)
 int pj_verify(const struct pj_options *options, struct pj_result **ret_result, struct pj_error **err)
 {
     PJ_CLEANUP_SESSION struct pj_session *session = NULL;
-    int r = pj_session_open(options, "verify", &session, err);
+    int r = pj_request_open(options, "verify", &session, err);
     if (r == 0)
         r = pj_as_user_refuse_foreign_cache(session, err);
     if (r < 0)

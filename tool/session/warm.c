@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The main job: compile what is missing, commit, prove, record. */
-#include "session/as_user.h"
-#include "session/closing.h"
-#include "session/engine.h"
+#include "session/engine/engine.h"
+#include "session/frame/as_user.h"
+#include "session/frame/closing.h"
+#include "session/frame/opening.h"
+#include "session/frame/request.h"
 #include "session/in_place.h"
-#include "session/offline.h"
-#include "session/opening.h"
+#include "session/offline/offline.h"
+#include "session/receipt/reuse.h"
 #include "session/repair.h"
-#include "session/result.h"
-#include "session/reuse.h"
+#include "session/run/result.h"
 
 static int run(struct pj_session *session, struct pj_error **err)
 {
@@ -37,7 +38,7 @@ int pj_warm(const struct pj_options *options, struct pj_result **ret_result, str
     if (options->ptxas || options->nvjitlink)
         return pj_error_set(err, PJ_ERROR_USAGE, "--%s is for --offline PROFILE: here the driver compiles",
                             options->ptxas ? "ptxas" : "nvjitlink");
-    int r = pj_session_open(options, "warm", &session, err);
+    int r = pj_request_open(options, "warm", &session, err);
     if (r == 0)
         r = pj_as_user_refuse_foreign_cache(session, err);
     if (r == 0)
@@ -49,7 +50,7 @@ int pj_warm(const struct pj_options *options, struct pj_result **ret_result, str
         if (r == 0)
             r = pj_opening_take_store(session, &waited, err);
         if (r == 0 && waited)
-            r = pj_session_reload_receipt(session, err); /* the other run may have done it all */
+            r = pj_request_reload_receipt(session, err); /* the other run may have done it all */
         if (r == 0 && waited)
             r = pj_reuse_everything(session, &nothing_to_do, err);
         if (r < 0)

@@ -3,12 +3,13 @@
  * never a wrong "nothing to do". */
 #include "runs.h"
 
-#include "session/identity.h"
-#include "session/machine.h"
-#include "session/outcome.h"
-#include "session/probe.h"
-#include "session/receipt_file.h"
-#include "session/reuse.h"
+#include "session/engine/probe.h"
+#include "session/frame/request.h"
+#include "session/receipt/file.h"
+#include "session/receipt/identity.h"
+#include "session/receipt/reuse.h"
+#include "session/run/machine.h"
+#include "session/run/outcome.h"
 
 #include "failing_memory.h"
 
@@ -44,7 +45,7 @@ static int try_plan_and_carry(struct run *run, struct pj_error **err)
     if (r == 0)
         r = pj_plan_read(session->manifest, &session->selection, &session->plan, err);
     if (r == 0)
-        r = pj_session_expand(session, err);
+        r = pj_request_expand(session, err);
     if (r == 0)
         r = pj_reuse_jobs(session, err);
     if (r == 0)

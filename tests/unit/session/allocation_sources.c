@@ -4,12 +4,12 @@
 #include "runs.h"
 
 #include "../job/descriptors.h"
-#include "session/build_private.h"
-#include "session/headers.h"
-#include "session/maker_order.h"
-#include "session/outcome.h"
-#include "session/prepare.h"
-#include "session/prepare_private.h"
+#include "session/build/private.h"
+#include "session/make/order.h"
+#include "session/prepare/headers.h"
+#include "session/prepare/prepare.h"
+#include "session/prepare/private.h"
+#include "session/run/outcome.h"
 
 #include "failing_memory.h"
 

@@ -2,7 +2,7 @@
 /* Units of `build`: modules times architectures, letters included, as far as the files tell. */
 #include "folder.h"
 
-#include "session/build_private.h"
+#include "session/build/private.h"
 
 static struct folder folder;
 

@@ -3,7 +3,7 @@
 #include "unit.h"
 
 #include "image/usage.h"
-#include "session/build_private.h"
+#include "session/build/private.h"
 
 struct result {
     struct pj_build build;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which files of a source ask when it is compiled. */
-#include "session/clock_macros.h"
+#include "session/prepare/clock_macros.h"
 
 #include "runs.h"
 

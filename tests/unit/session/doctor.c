@@ -4,7 +4,7 @@
 #include "folder.h"
 
 #include "failing_memory.h"
-#include "session/doctor.h"
+#include "session/doctor/doctor.h"
 
 static void put_machine(struct folder *folder)
 {

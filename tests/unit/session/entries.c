@@ -4,7 +4,7 @@
 #include "folder.h"
 
 #include "cache/format.h"
-#include "session/compile_private.h"
+#include "session/engine/compile_private.h"
 
 enum { MOST = 4 };
 

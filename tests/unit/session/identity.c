@@ -2,7 +2,7 @@
 /* Which changes make a receipt speak of another driver, other GPUs, or another request. */
 #include "runs.h"
 
-#include "session/identity.h"
+#include "session/receipt/identity.h"
 
 /* A change to the machine or to the receipt. */
 typedef void change(struct run *run);

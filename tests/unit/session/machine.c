@@ -3,7 +3,7 @@
 #include "unit.h"
 
 #include "base/memory.h"
-#include "session/machine.h"
+#include "session/run/machine.h"
 
 static void make(struct pj_session *session)
 {

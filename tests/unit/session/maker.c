@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 #include "base/digest.h"
-#include "session/maker.h"
+#include "session/make/maker.h"
 
 #define WORKER_MODE "NVIDIA_ODD_WORKER"
 

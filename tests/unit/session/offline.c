@@ -5,8 +5,8 @@
 
 #include "../job/descriptors.h"
 #include "cache/entry.h"
-#include "session/offline_private.h"
-#include "session/outcome.h"
+#include "session/offline/private.h"
+#include "session/run/outcome.h"
 
 #include "failing_memory.h"
 

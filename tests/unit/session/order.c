@@ -2,8 +2,8 @@
 /* The orders that jobs become, with the files that go along. */
 #include "runs.h"
 
-#include "session/outcome.h"
-#include "session/probe.h"
+#include "session/engine/probe.h"
+#include "session/run/outcome.h"
 
 _Static_assert((int)PJ_JIT_OPTION_COUNT <= (int)PJ_WIRE_OPTIONS_MAX, "every option at once fits a message");
 _Static_assert((int)PJ_MODULE_FILES_MAX <= (int)PJ_WIRE_PARTS_MAX, "every link fits a message");

@@ -3,7 +3,7 @@
  */
 #include "runs.h"
 
-#include "session/outcome.h"
+#include "session/run/outcome.h"
 
 static void test_from_plan(void **state)
 {

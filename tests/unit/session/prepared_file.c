@@ -5,10 +5,10 @@
 
 #include <time.h>
 
-#include "session/identity.h"
-#include "session/outcome.h"
-#include "session/prepare.h"
-#include "session/prepared_file.h"
+#include "session/prepare/prepare.h"
+#include "session/prepare/prepared_file.h"
+#include "session/receipt/identity.h"
+#include "session/run/outcome.h"
 
 #define PTX_TEXT ".version 9.0\n.target sm_90\n"
 #define REQUEST  "source k.cu\nvirtual sm_90\n"

@@ -3,7 +3,7 @@
  */
 #include "folder.h"
 
-#include "session/probe.h"
+#include "session/engine/probe.h"
 
 #define ENTRY "c/a/920786966c763d"
 #define STAMP "Apr 29 202617:12:06"

@@ -3,9 +3,9 @@
  * is kept of a run, and which run is too large for that. */
 #include "runs.h"
 
-#include "session/closing.h"
-#include "session/outcome.h"
-#include "session/receipt_file.h"
+#include "session/frame/closing.h"
+#include "session/receipt/file.h"
+#include "session/run/outcome.h"
 
 #define RECEIPT "cache/.prejit/receipt.json"
 

@@ -2,8 +2,9 @@
 /* When there is nothing to do, and which jobs are carried over from the last run. */
 #include "runs.h"
 
-#include "session/identity.h"
-#include "session/reuse.h"
+#include "session/frame/request.h"
+#include "session/receipt/identity.h"
+#include "session/receipt/reuse.h"
 
 typedef void change(struct run *run);
 
@@ -201,7 +202,7 @@ static void plan(struct run *run)
     session->machine.archs[0] = 90;
     session->machine.arch_count = 1;
     expect_success(pj_plan_read(session->manifest, &session->selection, &session->plan, &err), &err);
-    expect_success(pj_session_expand(session, &err), &err);
+    expect_success(pj_request_expand(session, &err), &err);
     assert_int_equal(session->plan->job_count, 1);
 }
 

@@ -2,7 +2,7 @@
 /* Makes sessions that need no driver. */
 #include "runs.h"
 
-#include "session/identity.h"
+#include "session/receipt/identity.h"
 
 static void copy_golden(const struct folder *folder, const char *from, const char *to)
 {

@@ -6,7 +6,7 @@
 
 #include "folder.h"
 
-#include "session/session.h"
+#include "session/run/session.h"
 
 #define ENTRY_HASH UINT64_C(0xca920786966c763d)
 #define ENTRY_PATH "c/a/920786966c763d"

@@ -3,7 +3,7 @@
 #include "unit.h"
 
 #include "base/memory.h"
-#include "session/sizing.h"
+#include "session/engine/sizing.h"
 
 #define GIB (UINT64_C(1) << 30)
 

@@ -2,10 +2,10 @@
 /* What NVRTC is told of a source, what it says it read, and how two of its results are told apart. */
 #include "runs.h"
 
-#include "session/header_places.h"
-#include "session/headers.h"
-#include "session/prepare_private.h"
-#include "session/source.h"
+#include "session/prepare/header_places.h"
+#include "session/prepare/headers.h"
+#include "session/prepare/private.h"
+#include "session/prepare/source.h"
 
 static const char *const nvrtc_options[] = {"-DX=1", "-Iown"};
 static const char *const real_options[] = {"--std=c++17", "-arch=sm_90a"};

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Run lock, preparation, and their notes. */
+#include "session/frame/opening.h"
+
+#include <inttypes.h>
+#include <poll.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "session/doctor/doctor.h"
+#include "session/run/outcome.h"
+
+static void on_wait(void *context, long pid)
+{
+    struct pj_lock_wait *wait = context;
+    wait->waited = true;
+    if (pid > 0)
+        pj_session_message(wait->session, "waiting for another prejit (process %ld) that works on %s", pid,
+                           wait->session->location.path);
+    else
+        pj_session_message(wait->session, "waiting for another prejit that works on %s",
+                           wait->session->location.path);
+}
+
+static bool is_interrupted(void *context)
+{
+    const struct pj_lock_wait *wait = context;
+    struct pollfd signals = {.fd = wait->session->options->interrupt_fd, .events = POLLIN};
+    return poll(&signals, 1, 0) > 0;
+}
+
+/* Waiting counts towards the run's deadline. */
+static double lock_wait_ms(const struct pj_options *options)
+{
+    bool sooner = options->deadline_ms > 0 && options->deadline_ms < options->lock_wait_ms;
+    return sooner ? options->deadline_ms : options->lock_wait_ms;
+}
+
+static void at_point(void *context, const char *point)
+{
+    const struct pj_lock_wait *wait = context;
+    const struct pj_options *options = wait->session->options;
+    options->at_point(options->at_point_context, point);
+}
+
+/* Who sets the limit is who has to change it. */
+static const char *limit_manifest(const struct pj_session *session)
+{
+    if (session->location.limit_source != PJ_CACHE_FROM_MANIFEST)
+        return NULL;
+    return strcmp(session->manifest->name, "-") == 0 ? "the manifest" : session->manifest->name;
+}
+
+static int open_store(struct pj_session *session, struct pj_lock_wait *wait, struct pj_error **err)
+{
+    const struct pj_store_options options = {
+        .path = session->location.path,
+        .limit_bytes = session->location.limit_bytes,
+        .limit_manifest = limit_manifest(session),
+        .evict = session->options->evict,
+        .lock_wait_ms = lock_wait_ms(session->options),
+        .check_payload = pj_check_payload,
+        .on_wait = on_wait,
+        .is_interrupted = is_interrupted,
+        .context = wait,
+        .at_point = session->options->at_point ? at_point : NULL,
+    };
+    return pj_store_open(&options, &session->store, err);
+}
+
+int pj_opening_check(const struct pj_session *session, struct pj_error **err)
+{
+    PJ_CLEANUP_FINDING_LIST struct pj_finding_list findings = {0};
+    int r = pj_doctor_findings(&session->root, session->location.path, session->location.limit_bytes,
+                               session->options->driver, PJ_DOCTOR_CACHE, &findings, err);
+    if (r == 0)
+        r = pj_doctor_refuse(&findings, err);
+    return r;
+}
+
+int pj_opening_take_store(struct pj_session *session, bool *ret_waited, struct pj_error **err)
+{
+    struct pj_lock_wait wait = {.session = session};
+    session->lock_wait = wait;
+    int r = open_store(session, &session->lock_wait, err);
+    if (r == 0)
+        *ret_waited = session->lock_wait.waited;
+    return r;
+}
+
+static int note_preparation(struct pj_session *session, const struct pj_store_preparation *done,
+                            struct pj_error **err)
+{
+    int r = 0;
+    if (done->index_repaired)
+        r = pj_session_note(session, err, "the cache's index %s; it was rebuilt from the sound entries",
+                            pj_index_state_text(done->index_found));
+    if (r == 0 && done->entries_adopted > 0)
+        r = pj_session_note(session, err, "%zu sound %s that the index did not list %s listed now",
+                            done->entries_adopted, done->entries_adopted == 1 ? "entry" : "entries",
+                            done->entries_adopted == 1 ? "is" : "are");
+    if (r == 0 && done->entries_harvested > 0)
+        r = pj_session_note(session, err, "%zu %s taken over from a run that was killed",
+                            done->entries_harvested,
+                            done->entries_harvested == 1 ? "entry was" : "entries were");
+    char path[PJ_ENTRY_PATH_TEXT];
+    if (r == 0 && done->entries_dangerous > 0)
+        r = pj_session_note(session, err,
+                            "%zu unlisted %s believed by the driver and cannot be loaded, so every program "
+                            "that needs it fails until "
+                            "it is removed, the first: %s; which: prejit cache ls",
+                            done->entries_dangerous,
+                            done->entries_dangerous == 1 ? "entry is" : "entries are",
+                            pj_entry_path(done->dangerous_hash, path));
+    return r;
+}
+
+int pj_opening_prepare(struct pj_session *session, struct pj_error **err)
+{
+    struct pj_store_preparation prepared = {0};
+    int r = pj_store_prepare(session->store, &prepared, err);
+    if (r == 0 && !prepared.can_commit)
+        session->format = PJ_FORMAT_OTHER;
+    return r == 0 ? note_preparation(session, &prepared, err) : r;
+}
+
+/* What a smaller limit in one program does, it does at that program's next store, long after this run [24].
+ */
+int pj_opening_note_room(struct pj_session *session, struct pj_error **err)
+{
+    struct pj_store_statistics statistics;
+    pj_store_statistics(session->store, &statistics);
+    char total[PJ_SIZE_TEXT], limit[PJ_SIZE_TEXT];
+    if (statistics.total_bytes > session->location.limit_bytes)
+        return pj_session_note(
+            session, err,
+            "the cache holds %s, more than its limit of %s: the next store evicts the oldest "
+            "entries; raise the limit to %" PRIu64 " bytes or more",
+            pj_text_from_size(statistics.total_bytes, total),
+            pj_text_from_limit(session->location.limit_bytes, limit), statistics.total_bytes);
+    if (statistics.total_bytes > PJ_CACHE_DEFAULT_LIMIT_BYTES)
+        return pj_session_note(
+            session, err,
+            "the cache holds %s, more than the driver's default limit of 1.0 GiB: a program "
+            "without CUDA_CACHE_MAXSIZE=%" PRIu64
+            " in its environment evicts the oldest entries at its next store",
+            pj_text_from_size(statistics.total_bytes, total), session->location.limit_bytes);
+    return 0;
+}

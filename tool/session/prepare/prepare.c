@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which sources are to be compiled, and what is taken from an earlier run. */
+#include "session/prepare/prepare.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "arch/nvrtc_options.h"
+#include "base/clock.h"
+#include "host/toolkit.h"
+#include "session/prepare/private.h"
+
+/* Does its program hand PTX to the driver? Else there is nothing to warm, and nothing to prepare. */
+static bool gives_ptx(const struct pj_module *module)
+{
+    struct pj_nvrtc_options options;
+    if (module->kind != PJ_MODULE_SOURCE)
+        return false;
+    pj_nvrtc_options_read(module->nvrtc, module->nvrtc_count, &options);
+    return !options.lto && !options.real && !options.optix && !options.syntax_only;
+}
+
+static bool needs_nvrtc(const struct pj_session *session)
+{
+    const struct pj_manifest *manifest = session->manifest;
+    for (size_t i = 0; i < manifest->module_count; i++) {
+        if (gives_ptx(&manifest->modules[i]) && pj_plan_selects(&session->selection, &manifest->modules[i]))
+            return true;
+    }
+    return false;
+}
+
+/* The same bare name leads to another file where these differ. */
+static void describe_loader(const struct pj_receipt *now, struct pj_buffer *text)
+{
+    if (now->ld_library_path)
+        pj_buffer_printf(text, "LD_LIBRARY_PATH=%s\n", now->ld_library_path);
+    pj_buffer_printf(text, "ld.so.cache %" PRId64 "\n", now->ld_so_cache_mtime_seconds);
+}
+
+int pj_prepare_search(struct pj_session *session, struct pj_error **err)
+{
+    struct pj_compiler *nvrtc = &session->nvrtc;
+    if (nvrtc->search || !needs_nvrtc(session))
+        return 0;
+    const char *home = pj_toolkit_home();
+    int r = pj_toolkit_candidates(&session->root, PJ_TOOLKIT_NVRTC, session->options->nvrtc, home,
+                                  &session->arena, &nvrtc->paths, &nvrtc->path_count, err);
+    if (r < 0)
+        return r;
+    PJ_CLEANUP_BUFFER struct pj_buffer text = {0};
+    bool by_loader = false;
+    for (size_t i = 0; i < nvrtc->path_count; i++) {
+        pj_buffer_printf(&text, "%s\n", nvrtc->paths[i]);
+        by_loader |= strchr(nvrtc->paths[i], '/') == NULL;
+    }
+    if (by_loader)
+        describe_loader(&session->now, &text);
+    if (home) /* its headers may be those that sources get, whatever library is opened */
+        pj_buffer_printf(&text, "CUDA_HOME=%s\n", home);
+    nvrtc->search = text.failed ? NULL : pj_arena_strdup(&session->arena, pj_buffer_text(&text));
+    return nvrtc->search ? 0 : pj_error_no_memory(err);
+}
+
+static int collect(struct pj_session *session, struct pj_prepare_item **ret_items, size_t *ret_count,
+                   struct pj_error **err)
+{
+    const struct pj_plan *plan = session->plan;
+    struct pj_prepare_item *items = pj_arena_calloc(&session->arena, plan->job_count + 1, sizeof *items);
+    size_t count = 0;
+    if (!items)
+        return pj_error_no_memory(err);
+    for (size_t i = 0; i < plan->job_count; i++) {
+        const struct pj_job *job = &plan->jobs[i];
+        if (!pj_job_needs_preparing(job) || job->target == 0)
+            continue;
+        PJ_CLEANUP_BUFFER struct pj_buffer request = {0};
+        struct pj_prepare_item *item = &items[count++];
+        item->job = i;
+        item->source = (struct pj_source){
+            .module = &session->manifest->modules[job->module],
+            .images = plan->module_images[job->module],
+            .arch = {.number = job->target, .letter = job->letter},
+        };
+        int r = pj_source_request(&item->source, session->manifest->directory, &request, err);
+        if (r < 0)
+            return r;
+        item->request = pj_arena_strdup(&session->arena, pj_buffer_text(&request));
+        if (!item->request)
+            return pj_error_no_memory(err);
+    }
+    *ret_items = items;
+    *ret_count = count;
+    return 0;
+}
+
+static int input_files(struct pj_session *session, const struct pj_prepared *prepared,
+                       struct pj_plan_file **ret_files, struct pj_error **err)
+{
+    struct pj_plan_file *files = pj_arena_calloc(&session->arena, prepared->input_count + 1, sizeof *files);
+    if (!files)
+        return pj_error_no_memory(err);
+    for (size_t i = 0; i < prepared->input_count; i++) {
+        const struct pj_receipt_input *input = &prepared->inputs[i];
+        files[i] = (struct pj_plan_file){
+            .path = input->file.path,
+            .sha256 = input->sha256,
+            .named = input->named,
+            .absent = input->absent,
+            .status = {.st_dev = input->file.device,
+                       .st_ino = input->file.inode,
+                       .st_size = (off_t)input->file.size_bytes,
+                       .st_mtim.tv_sec = input->file.mtime_seconds},
+        };
+    }
+    *ret_files = files;
+    return 0;
+}
+
+int pj_prepare_adopt(struct pj_session *session, const struct pj_prepare_item *item, const char *ptx,
+                     size_t size, const struct pj_plan_file *files, size_t file_count, struct pj_error **err)
+{
+    const struct pj_plan_machine machine = {
+        .devices = session->machine.archs,
+        .device_count = session->machine.arch_count,
+        .cuda_version = session->machine.cuda_version,
+    };
+    return pj_plan_prepared(session->plan, item->job, &machine, ptx, size, files, file_count, err);
+}
+
+/* What an earlier run kept, where it still holds. */
+static int take_kept(struct pj_session *session, struct pj_prepare_item *item, struct pj_error **err)
+{
+    struct pj_prepared kept = {0};
+    int r = pj_prepared_load(session, item->request, &kept, &item->kept_ptx, err);
+    if (r < 0 || !item->kept_ptx)
+        return r;
+    struct pj_plan_file *files = NULL;
+    r = input_files(session, &kept, &files, err);
+    if (r < 0)
+        return r;
+    if (!session->nvrtc.known) {
+        session->nvrtc.library = kept.nvrtc;
+        session->nvrtc.files = kept.nvrtc_files;
+        session->nvrtc.file_count = kept.nvrtc_file_count;
+    }
+    session->plan->jobs[item->job].log = kept.log;
+    return pj_prepare_adopt(session, item, item->kept_ptx, (size_t)kept.ptx_bytes, files, kept.input_count,
+                            err);
+}
+
+/* Without NVRTC the sources fail, and everything else goes on; where one of them is required, the run's
+ * status tells that the machine lacks it. */
+static int fail_without_nvrtc(struct pj_session *session, const struct pj_prepare_item *items, size_t count,
+                              const struct pj_error *error, struct pj_error **err)
+{
+    char *reason = pj_arena_strdup(&session->arena, pj_error_message(error));
+    if (!reason)
+        return pj_error_no_memory(err);
+    for (char *end = strchr(reason, '\n'); end; end = strchr(end, '\n'))
+        *end = ' '; /* a reason is one line */
+    for (size_t i = 0; i < count; i++) {
+        struct pj_job *job = &session->plan->jobs[items[i].job];
+        job->fate = PJ_JOB_REJECTED;
+        job->reason_code = "no-nvrtc";
+        job->reason = reason;
+        if (job->required)
+            session->exit_reason = "NVRTC, which the sources need, is not to be had";
+    }
+    return 0;
+}
+
+/* Does the command compile what was not kept? */
+static bool compiles(const struct pj_session *session)
+{
+    return strcmp(session->command, "plan") != 0 || session->options->prepare ||
+           session->options->check_stable;
+}
+
+static int note_not_compiled(struct pj_session *session, size_t count, struct pj_error **err)
+{
+    return pj_session_note(session, err,
+                           "%zu %s of sources %s not known before NVRTC has run: prejit plan --prepare",
+                           count, count == 1 ? "job" : "jobs", count == 1 ? "is" : "are");
+}
+
+int pj_prepare_sources(struct pj_session *session, struct pj_error **err)
+{
+    struct pj_prepare_item *items = NULL;
+    size_t count = 0, left = 0;
+    int r = pj_prepare_search(session, err);
+    if (r == 0)
+        r = collect(session, &items, &count, err);
+    for (size_t i = 0; i < count && r == 0; i++) {
+        r = take_kept(session, &items[i], err);
+        if (!items[i].kept_ptx || session->options->check_stable)
+            items[left++] = items[i];
+    }
+    if (r < 0 || left == 0)
+        return r;
+    if (!compiles(session))
+        return note_not_compiled(session, left, err);
+    PJ_CLEANUP_ERROR struct pj_error *problem = NULL;
+    double begin = pj_clock_ms();
+    r = pj_prepare_compile(session, items, left, &problem);
+    session->phases.has_prepare = true;
+    session->phases.prepare_ms = pj_clock_ms() - begin;
+    if (r == PJ_ERROR_ENVIRONMENT)
+        return fail_without_nvrtc(session, items, left, problem, err);
+    if (r < 0 && err)
+        *err = PJ_STEAL(problem);
+    return r;
+}

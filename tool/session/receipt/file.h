@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The receipt as a file in the cache. */
+#ifndef PREJIT_SESSION_RECEIPT_FILE_H
+#define PREJIT_SESSION_RECEIPT_FILE_H
+
+#include "session/run/session.h"
+
+/** Is the open file a regular one that nobody but this user and root can have written? Whoever can write such
+ * a file can make prejit say "nothing to do". */
+bool pj_receipt_is_trusted(int fd);
+
+/** A job's file as a receipt, or the record of a source, has it. The path is borrowed. A file that was
+ * written in the second in which the session began, or later, may be written again with nothing to tell but
+ * its bytes: its inode is noted as 0, which is no file's, so that a later run looks into it. */
+struct pj_receipt_input pj_receipt_input_of(const struct pj_session *session,
+                                            const struct pj_plan_file *file);
+
+/** Reads the receipt of `request` (pj_session.selection_text) in `<cache>/.prejit/`; where there is none,
+ * that of the last run, which still tells the driver's stamp. *ret_receipt is NULL where there is none at
+ * all, where it is not readable, or where it is to be ignored: not owned by this user or root, writable by
+ * others, a link, or not a receipt of this version. Negative only for out of memory. */
+int pj_receipt_load(const char *cache_path, const char *request, struct pj_receipt **ret_receipt,
+                    struct pj_error **err);
+
+/** Writes the receipt of a finished run: temporary file, fsync, rename. One above PJ_RECEIPT_MAX_BYTES is not
+ * kept, nor is an earlier one: PJ_ERROR_UNSUPPORTED. */
+int pj_receipt_save(struct pj_session *session, struct pj_error **err);
+
+#endif

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The file that was given as a manifest. */
+#ifndef PREJIT_SESSION_RUN_GIVEN_FILE_H
+#define PREJIT_SESSION_RUN_GIVEN_FILE_H
+
+#include "manifest/manifest.h"
+
+/** pj_manifest_load, which says what the file is where it is PTX, a cubin or another file of code: whoever
+ * gives that took prejit for a compiler. */
+int pj_given_manifest_load(const char *path, struct pj_manifest **ret_manifest, struct pj_error **err);
+
+#endif
