@@ -129,18 +129,25 @@ int pj_entry_judge(struct pj_entry_contents *contents, uint64_t hash, pj_payload
     return judge(contents, hash, check_payload) < 0 ? pj_error_no_memory(err) : 0;
 }
 
+/* The descriptor, or -1 and errno; no link is followed, and what is no file does not block. */
+static int open_in(int folder, uint64_t hash)
+{
+    char name[PJ_ENTRY_NAME_TEXT];
+    return openat(folder, pj_entry_name(hash, name),
+                  O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+}
+
 /* PJ_ENTRY_ABSENT with a message for what is no regular file. */
 static int open_entry(int cache_fd, uint64_t hash, struct pj_entry_contents *contents, struct pj_error **err)
 {
-    char path[PJ_ENTRY_PATH_TEXT], name[PJ_ENTRY_NAME_TEXT];
+    char path[PJ_ENTRY_PATH_TEXT];
     (void)pj_entry_path(hash, path);
     PJ_CLEANUP_CLOSE int folder = -1;
     contents->state = PJ_ENTRY_ABSENT;
     int r = pj_entry_folder_open(cache_fd, hash, &folder, err);
     if (r < 0 || folder < 0)
         return r;
-    contents->fd =
-        openat(folder, pj_entry_name(hash, name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    contents->fd = open_in(folder, hash);
     if (contents->fd < 0 && errno == ENOENT)
         return 0;
     if (contents->fd < 0 && errno == ELOOP)
@@ -226,19 +233,36 @@ static bool read_key_ends(int fd, char *bytes, size_t front, size_t tail_room, s
     return true;
 }
 
+/* As open_in, with ENOENT also where the hash directory is absent. */
+static int open_to_peek(int cache_fd, uint64_t hash)
+{
+    PJ_CLEANUP_CLOSE int folder = -1;
+    int r = pj_entry_folder_open(cache_fd, hash, &folder, NULL);
+    if (r < 0 || folder < 0) {
+        errno = r < 0 ? EACCES : ENOENT;
+        return -1;
+    }
+    return open_in(folder, hash);
+}
+
+bool pj_entry_peek_checksum(int cache_fd, uint64_t hash, uint64_t *ret_checksum)
+{
+    unsigned char head[PJ_ENTRY_HEADER_BYTES];
+    struct pj_entry_header header;
+    PJ_CLEANUP_CLOSE int fd = open_to_peek(cache_fd, hash);
+    if (fd < 0 || pread(fd, head, sizeof head, 0) != (ssize_t)sizeof head)
+        return false;
+    pj_entry_header_read(head, &header);
+    *ret_checksum = header.payload_checksum;
+    return header.format == PJ_CACHE_FORMAT;
+}
+
 enum pj_entry_origin pj_entry_peek(int cache_fd, uint64_t hash, const char *stamp)
 {
     enum { FRONT = PJ_STAMP_MAX + 32, TAIL = 512 };
-    char name[PJ_ENTRY_NAME_TEXT];
     char bytes[FRONT + TAIL];
     size_t size = 0;
-    PJ_CLEANUP_CLOSE int folder = -1;
-    if (pj_entry_folder_open(cache_fd, hash, &folder, NULL) < 0)
-        return PJ_ENTRY_ORIGIN_UNKNOWN;
-    if (folder < 0)
-        return PJ_ENTRY_ORIGIN_ABSENT;
-    PJ_CLEANUP_CLOSE int fd =
-        openat(folder, pj_entry_name(hash, name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    PJ_CLEANUP_CLOSE int fd = open_to_peek(cache_fd, hash);
     if (fd < 0)
         return errno == ENOENT ? PJ_ENTRY_ORIGIN_ABSENT : PJ_ENTRY_ORIGIN_UNKNOWN;
     struct pj_cache_key key;

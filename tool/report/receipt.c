@@ -173,6 +173,7 @@ static void entry_members(struct pj_codec *codec, struct pj_receipt_entry *entry
     pj_member_u64(codec, "hash", &entry->hash);
     pj_member_u64(codec, "size_bytes", &entry->size_bytes);
     seconds_member(codec, "mtime_seconds", &entry->mtime_seconds);
+    pj_member_u64(codec, "checksum", &entry->checksum);
     pj_codec_close(codec, '}');
 }
 
@@ -269,7 +270,7 @@ static PJ_DEFINE_MEMBER_LIST(profile_list, struct pj_report_profile, profile_mem
 
 static void receipt_members(struct pj_codec *codec, struct pj_receipt *receipt)
 {
-    pj_codec_literal(codec, "{\"schema\":\"prejit-receipt/2\"");
+    pj_codec_literal(codec, "{\"schema\":\"prejit-receipt/3\"");
     codec->follows = true;
     pj_member_text(codec, "tool_version", &receipt->tool_version);
     pj_codec_member(codec, "manifest_sha256");

@@ -23,10 +23,12 @@ struct pj_receipt_input {
     bool absent; /* there was none; one that came would be taken in place of a header */
 };
 
-/** An entry whose name is known; size and time are those of its file. */
+/** An entry whose name is known; size and time are those of its file, the checksum is its payload's as it was
+ * when the job got its verdict, 0 = not known. */
 struct pj_receipt_entry {
     uint64_t hash, size_bytes;
     int64_t mtime_seconds;
+    uint64_t checksum;
 };
 
 /** One job of the receipt: its row as reported, and what it was made from. The row's entries are not written:
@@ -74,7 +76,7 @@ struct pj_receipt {
 /** A larger text is no receipt: nobody keeps one, and pj_receipt_read refuses it. */
 enum { PJ_RECEIPT_MAX_BYTES = 64 * 1024 * 1024 };
 
-/** Appends the JSON text of `receipt`, schema "prejit-receipt/2". Every byte of its strings comes back, UTF-8
+/** Appends the JSON text of `receipt`, schema "prejit-receipt/3". Every byte of its strings comes back, UTF-8
  * or not; times come back to the microsecond, and as not measured where they are negative or not finite. A
  * NULL id, module, target or path, or an input that there is none of, is PJ_ERROR_INTERNAL. */
 int pj_receipt_write(const struct pj_receipt *receipt, struct pj_buffer *ret_text, struct pj_error **err);

@@ -25,8 +25,9 @@ static struct pj_receipt_input inputs[] = {
     {{"p", 0, 0, 0, INT64_MAX}, {{0}}, false, true},
 };
 static uint32_t positions[] = {0, 1};
-static struct pj_receipt_entry entries[] = {
-    {UINT64_C(0xca920786966c763d), 290000, -5}, {0, 0, 0}, {UINT64_MAX, UINT64_MAX, INT64_MAX}};
+static struct pj_receipt_entry entries[] = {{UINT64_C(0xca920786966c763d), 290000, -5, 7},
+                                            {0, 0, 0, 0},
+                                            {UINT64_MAX, UINT64_MAX, INT64_MAX, UINT64_MAX}};
 /* Made of these on reading. */
 static struct pj_report_entry row_entries[] = {{"c/a/920786966c763d", true, 290000},
                                                {"0/0/00000000000000", false, 0},
@@ -172,6 +173,7 @@ static void assert_job(const struct pj_receipt_job *found, const struct pj_recei
         assert_true(found->entries[i].hash == expected->entries[i].hash);
         assert_true(found->entries[i].size_bytes == expected->entries[i].size_bytes);
         assert_true(found->entries[i].mtime_seconds == expected->entries[i].mtime_seconds);
+        assert_true(found->entries[i].checksum == expected->entries[i].checksum);
     }
 }
 
@@ -231,7 +233,7 @@ static void everything_comes_back(void **state)
 
 #define ZERO_DIGEST "0000000000000000000000000000000000000000000000000000000000000000"
 static const char empty_text[] =
-    "{\"schema\":\"prejit-receipt/2\",\"tool_version\":null,\"manifest_sha256\":\"" ZERO_DIGEST
+    "{\"schema\":\"prejit-receipt/3\",\"tool_version\":null,\"manifest_sha256\":\"" ZERO_DIGEST
     "\",\"selection\":null,\"limit_bytes\":0,\"samples\":0,\"gpu_listing\":null,"
     "\"cuda_visible_devices\":null,\"ld_library_path\":null,\"driver_option\":null,"
     "\"ld_so_cache_mtime_seconds\":0,\"driver_files\":[],\"nvrtc_search\":null,\"nvrtc_files\":[],"
@@ -377,15 +379,15 @@ static void assert_refused(const char *from, const char *to, const char *message
 static void the_message_names_place_and_cure(void **state)
 {
     (void)state;
-    assert_refused("prejit-receipt/2", "prejit-receipt/1",
+    assert_refused("prejit-receipt/3", "prejit-receipt/2",
                    "reading the receipt at byte 0, member \"schema\": expected "
-                   "{\"schema\":\"prejit-receipt/2\", found `{\"schema\":\"prejit-receip...`; "
+                   "{\"schema\":\"prejit-receipt/3\", found `{\"schema\":\"prejit-receip...`; "
                    "`prejit warm` writes a new one");
     assert_refused("\"samples\":3", "\"samples\":\"3\"",
                    "reading the receipt at byte 205, member \"samples\": expected a whole number within its "
                    "limits, found `\"3\",\"gpu_listing\":\"0000:...`; `prejit warm` writes a new one");
     assert_refused("]}\n", "",
-                   "reading the receipt at byte 3148, member \"entries\": expected ], found the end; "
+                   "reading the receipt at byte 3206, member \"entries\": expected ], found the end; "
                    "`prejit warm` writes a new one");
 }
 

@@ -2,6 +2,9 @@
 /* Makes sessions that need no driver. */
 #include "runs.h"
 
+#include <fcntl.h>
+
+#include "cache/entry.h"
 #include "session/receipt/identity.h"
 
 static void copy_golden(const struct folder *folder, const char *from, const char *to)
@@ -66,7 +69,10 @@ static void make_receipt(struct run *run)
     run->job.content = run->input.sha256;
     run->job.inputs = &run->position;
     run->job.input_count = 1;
-    run->entry = (struct pj_receipt_entry){ENTRY_HASH, entry_file.size_bytes, entry_file.mtime_seconds};
+    run->entry = (struct pj_receipt_entry){
+        .hash = ENTRY_HASH, .size_bytes = entry_file.size_bytes, .mtime_seconds = entry_file.mtime_seconds};
+    PJ_CLEANUP_CLOSE int cache = open(run->session.location.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    assert_true(pj_entry_peek_checksum(cache, ENTRY_HASH, &run->entry.checksum));
     run->job.entries = &run->entry;
     run->job.entry_count = 1;
     run->receipt = run->session.now;

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "cache/entry.h"
 #include "cache/format.h"
 #include "session/receipt/inputs.h"
 #include "session/run/result.h"
@@ -98,7 +99,7 @@ struct pj_receipt_input pj_receipt_input_of(const struct pj_session *session, co
 }
 
 /* All of them, or none: some of a link's would look like all of them. */
-static int fill_entries(struct pj_session *session, const struct pj_outcome *outcome,
+static int fill_entries(struct pj_session *session, const struct pj_outcome *outcome, int cache_fd,
                         struct pj_receipt_job *job, struct pj_error **err)
 {
     job->entries = pj_arena_calloc(&session->arena, outcome->entry_count + 1, sizeof *job->entries);
@@ -110,6 +111,7 @@ static int fill_entries(struct pj_session *session, const struct pj_outcome *out
             return 0;
         job->entries[i] = (struct pj_receipt_entry){
             .hash = entry->hash, .size_bytes = entry->file_bytes, .mtime_seconds = entry->mtime_seconds};
+        (void)pj_entry_peek_checksum(cache_fd, entry->hash, &job->entries[i].checksum);
     }
     job->entry_count = outcome->entry_count;
     return 0;
@@ -118,6 +120,7 @@ static int fill_entries(struct pj_session *session, const struct pj_outcome *out
 static int fill_jobs(struct pj_session *session, struct pj_receipt *receipt, struct pj_error **err)
 {
     const struct pj_plan *plan = session->plan;
+    int cache_fd = pj_store_directory(session->store);
     receipt->jobs = pj_arena_calloc(&session->arena, plan->job_count + 1, sizeof *receipt->jobs);
     if (!receipt->jobs)
         return pj_error_no_memory(err);
@@ -128,7 +131,7 @@ static int fill_jobs(struct pj_session *session, struct pj_receipt *receipt, str
         job->inputs_unknown = plan->jobs[i].files_unknown;
         int r = pj_result_row(session, i, &job->row, err);
         if (r == 0)
-            r = fill_entries(session, &session->outcomes[i], job, err);
+            r = fill_entries(session, &session->outcomes[i], cache_fd, job, err);
         if (r < 0)
             return r;
     }

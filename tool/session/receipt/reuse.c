@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "cache/entry.h"
 #include "session/receipt/identity.h"
 #include "session/receipt/reuse_inputs.h"
 #include "session/run/outcome.h"
@@ -23,7 +24,15 @@ static bool is_readable(int cache_fd, uint64_t hash)
     return geteuid() == 0 || faccessat(cache_fd, pj_entry_path(hash, path), R_OK, AT_EACCESS) == 0;
 }
 
-/* Listed, readable, of the same size, and of the same time or else sound. */
+/* What was proven was this content: an entry that was stored anew since may hold another compiler's. */
+static bool same_content(const struct pj_receipt_entry *then, int cache_fd)
+{
+    uint64_t checksum = 0;
+    return then->checksum != 0 && pj_entry_peek_checksum(cache_fd, then->hash, &checksum) &&
+           checksum == then->checksum;
+}
+
+/* Listed, readable, of the same size, and of the same time or else sound and of the same content. */
 static int same_entry(const struct pj_receipt_entry *then, const struct pj_snapshot *snapshot, int cache_fd,
                       bool *ret_same, struct pj_error **err)
 {
@@ -41,7 +50,8 @@ static int same_entry(const struct pj_receipt_entry *then, const struct pj_snaps
     PJ_CLEANUP_FREE char *message = NULL;
     PJ_CLEANUP_ERROR struct pj_error *problem = NULL;
     int r = pj_entry_check(cache_fd, then->hash, pj_check_payload, &state, stamp, &message, &problem);
-    *ret_same = r == 0 && state == PJ_ENTRY_SOUND; /* one that cannot be read is none to rely on */
+    /* One that cannot be read is none to rely on. */
+    *ret_same = r == 0 && state == PJ_ENTRY_SOUND && same_content(then, cache_fd);
     return r == PJ_ERROR_NO_MEMORY ? pj_error_no_memory(err) : 0;
 }
 
