@@ -6,7 +6,7 @@
 
 static void members(struct pj_codec *codec, struct pj_prepared *prepared)
 {
-    pj_codec_literal(codec, "{\"schema\":\"prejit-prepared/1\"");
+    pj_codec_literal(codec, "{\"schema\":\"prejit-prepared/2\"");
     codec->follows = true;
     pj_member_name(codec, "request", &prepared->request);
     pj_member_name(codec, "nvrtc_search", &prepared->nvrtc_search);

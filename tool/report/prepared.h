@@ -23,7 +23,7 @@ struct pj_prepared {
 
 enum { PJ_PREPARED_MAX_BYTES = 16 * 1024 * 1024 };
 
-/** Appends the JSON text, schema "prejit-prepared/1". */
+/** Appends the JSON text, schema "prejit-prepared/2". */
 int pj_prepared_write(const struct pj_prepared *prepared, struct pj_buffer *ret_text, struct pj_error **err);
 
 /** Parses what pj_prepared_write wrote, anything else is PJ_ERROR_FORMAT. Strings and arrays live in `arena`.

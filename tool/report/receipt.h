@@ -17,7 +17,8 @@ struct pj_receipt_file {
 
 /** A file that a job was made from. */
 struct pj_receipt_input {
-    struct pj_receipt_file file;
+    struct pj_receipt_file file; /* inode 0: it may change unseen, so its bytes are looked at */
+    int64_t ctime_ns; /* since 1970, of the inode: who writes into a file can set its mtime, and not this */
     struct pj_sha256 sha256;
     bool named;  /* by the manifest; else a header that NVRTC read */
     bool absent; /* there was none; one that came would be taken in place of a header */

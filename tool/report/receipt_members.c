@@ -50,6 +50,8 @@ static void input_item(struct pj_codec *codec, struct pj_receipt_input *input)
 {
     pj_codec_open(codec, '{');
     file_fields(codec, &input->file);
+    pj_codec_member(codec, "ctime_ns");
+    pj_codec_signed(codec, &input->ctime_ns);
     pj_codec_member(codec, "sha256");
     pj_codec_digest(codec, &input->sha256);
     pj_member_flag(codec, "named", &input->named);

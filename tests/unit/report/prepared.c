@@ -17,8 +17,8 @@ static struct pj_receipt_file nvrtc_files[] = {
     {"/odd\n\"\\\xff\xc3\xa9\x01/libnvrtc-builtins.so", 0, 0, 0, INT64_MIN},
 };
 static struct pj_receipt_input inputs[] = {
-    {{"/k/saxpy.cu", 66306, 42, 1234, 1767225600}, {{0xab, 0xcd}}, true, false},
-    {{"/k/saxpy.h", 0, 0, 0, INT64_MAX}, {{0}}, false, true},
+    {{"/k/saxpy.cu", 66306, 42, 1234, 1767225600}, 11, {{0xab, 0xcd}}, true, false},
+    {{"/k/saxpy.h", 0, 0, 0, INT64_MAX}, 11, {{0}}, false, true},
 };
 
 static struct pj_prepared full(void)
@@ -40,7 +40,7 @@ static struct pj_prepared full(void)
 #define ZERO_DIGEST "0000000000000000000000000000000000000000000000000000000000000000"
 static const char small_text[] =
     "{\"schema\":\"prejit-prepared/"
-    "1\",\"request\":\"r\",\"nvrtc_search\":\"s\",\"nvrtc_files\":[{\"path\":\"p\","
+    "2\",\"request\":\"r\",\"nvrtc_search\":\"s\",\"nvrtc_files\":[{\"path\":\"p\","
     "\"device\":1,\"inode\":2,\"size_bytes\":3,\"mtime_seconds\":-4}],\"nvrtc\":{\"path\":null,\"version\":"
     "null,"
     "\"build\":null},\"inputs\":[],\"ptx_bytes\":5,\"ptx_sha256\":\"" ZERO_DIGEST "\",\"log\":null}\n";
@@ -85,6 +85,7 @@ static void everything_comes_back(void **state)
     for (size_t i = 0; i < PJ_COUNT(inputs); i++) {
         assert_file(&found.inputs[i].file, &inputs[i].file);
         assert_memory_equal(&found.inputs[i].sha256, &inputs[i].sha256, PJ_SHA256_BYTES);
+        assert_true(found.inputs[i].ctime_ns == inputs[i].ctime_ns);
         assert_int_equal(found.inputs[i].named, inputs[i].named);
         assert_int_equal(found.inputs[i].absent, inputs[i].absent);
     }

@@ -21,8 +21,8 @@ static struct pj_receipt_file driver_files[] = {
 };
 static struct pj_report_profile profiles[] = {{"580.159.04", "Apr 29 202617:12:06"}, {"x", "odd\n\xff"}};
 static struct pj_receipt_input inputs[] = {
-    {{"/k/saxpy.ptx", 66306, 42, 1234, 1767225600}, {{0xab, 0xcd}}, true, false},
-    {{"p", 0, 0, 0, INT64_MAX}, {{0}}, false, true},
+    {{"/k/saxpy.ptx", 66306, 42, 1234, 1767225600}, 11, {{0xab, 0xcd}}, true, false},
+    {{"p", 0, 0, 0, INT64_MAX}, 11, {{0}}, false, true},
 };
 static uint32_t positions[] = {0, 1};
 static struct pj_receipt_entry entries[] = {{UINT64_C(0xca920786966c763d), 290000, -5, 7},
@@ -222,6 +222,7 @@ static void everything_comes_back(void **state)
     for (size_t i = 0; i < PJ_COUNT(inputs); i++) {
         assert_file(&found->inputs[i].file, &inputs[i].file);
         assert_memory_equal(&found->inputs[i].sha256, &inputs[i].sha256, PJ_SHA256_BYTES);
+        assert_true(found->inputs[i].ctime_ns == inputs[i].ctime_ns);
         assert_int_equal(found->inputs[i].named, inputs[i].named);
         assert_int_equal(found->inputs[i].absent, inputs[i].absent);
     }
@@ -387,7 +388,7 @@ static void the_message_names_place_and_cure(void **state)
                    "reading the receipt at byte 205, member \"samples\": expected a whole number within its "
                    "limits, found `\"3\",\"gpu_listing\":\"0000:...`; `prejit warm` writes a new one");
     assert_refused("]}\n", "",
-                   "reading the receipt at byte 3206, member \"entries\": expected ], found the end; "
+                   "reading the receipt at byte 3234, member \"entries\": expected ], found the end; "
                    "`prejit warm` writes a new one");
 }
 

@@ -15,7 +15,8 @@ static void copy_golden(const struct folder *folder, const char *from, const cha
     folder_write_bytes(folder, to, bytes.data, bytes.size);
 }
 
-static void describe(const char *path, struct pj_receipt_file *file)
+/* Gives the inode's time. */
+static int64_t describe(const char *path, struct pj_receipt_file *file)
 {
     struct stat status;
     assert_int_equal(stat(path, &status), 0);
@@ -26,6 +27,7 @@ static void describe(const char *path, struct pj_receipt_file *file)
         .size_bytes = (uint64_t)status.st_size,
         .mtime_seconds = status.st_mtim.tv_sec,
     };
+    return INT64_C(1000000000) * status.st_ctim.tv_sec + status.st_ctim.tv_nsec;
 }
 
 static void make_files(struct run *run)
@@ -50,9 +52,9 @@ static void make_receipt(struct run *run)
     PJ_CLEANUP_BUFFER struct pj_buffer image = {0};
     PJ_CLEANUP_FREE char *entry = pj_path_join(run->session.location.path, ENTRY_PATH);
     struct pj_receipt_file entry_file;
-    describe(run->driver_path, &run->driver);
-    describe(run->image_path, &run->input.file);
-    describe(entry, &entry_file);
+    (void)describe(run->driver_path, &run->driver);
+    run->input.ctime_ns = describe(run->image_path, &run->input.file);
+    (void)describe(entry, &entry_file);
     assert_int_equal(pj_file_read(AT_FDCWD, run->image_path, 1 << 20, &image, NULL), 0);
     pj_sha256_of(image.data, image.size, &run->input.sha256);
     run->device = (struct pj_report_device){"H200", "sm_90", "GPU-1"};
@@ -135,7 +137,7 @@ struct pj_receipt_input run_describe(const struct run *run, struct pj_arena *are
     PJ_CLEANUP_BUFFER struct pj_buffer bytes = {0};
     const char *path = pj_arena_printf(arena, "%s/%s", run->folder.path, name);
     assert_non_null(path);
-    describe(path, &input.file);
+    input.ctime_ns = describe(path, &input.file);
     assert_int_equal(pj_file_read(AT_FDCWD, path, 1 << 20, &bytes, NULL), 0);
     pj_sha256_of(pj_buffer_text(&bytes), bytes.size, &input.sha256);
     return input;

@@ -108,7 +108,7 @@ int pj_request_open(const struct pj_options *options, const char *command, struc
     session->options = options;
     session->command = command;
     session->begin_ms = pj_clock_ms();
-    session->begin_seconds = time(NULL);
+    (void)clock_gettime(CLOCK_REALTIME, &session->begin_time);
     session->root = pj_host_root_from_environment();
     r = pj_given_manifest_load(options->manifest, &session->manifest, err);
     if (r == 0)

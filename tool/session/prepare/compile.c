@@ -11,7 +11,7 @@
 #include "session/prepare/header_places.h"
 #include "session/prepare/headers.h"
 #include "session/prepare/private.h"
-#include "session/receipt/file.h"
+#include "session/receipt/input.h"
 
 /* One item's orders. `first` is what a program would get. `second` repeats it with the list of headers, which
  * does not change the PTX; `third` repeats it for an NVRTC that does not know that option, and in another

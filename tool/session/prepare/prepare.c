@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "host/toolkit.h"
 #include "session/prepare/private.h"
+#include "session/receipt/input.h"
 
 /* Does its program hand PTX to the driver? Else there is nothing to warm, and nothing to prepare. */
 static bool gives_ptx(const struct pj_module *module)
@@ -101,19 +102,8 @@ static int input_files(struct pj_session *session, const struct pj_prepared *pre
     struct pj_plan_file *files = pj_arena_calloc(&session->arena, prepared->input_count + 1, sizeof *files);
     if (!files)
         return pj_error_no_memory(err);
-    for (size_t i = 0; i < prepared->input_count; i++) {
-        const struct pj_receipt_input *input = &prepared->inputs[i];
-        files[i] = (struct pj_plan_file){
-            .path = input->file.path,
-            .sha256 = input->sha256,
-            .named = input->named,
-            .absent = input->absent,
-            .status = {.st_dev = input->file.device,
-                       .st_ino = input->file.inode,
-                       .st_size = (off_t)input->file.size_bytes,
-                       .st_mtim.tv_sec = input->file.mtime_seconds},
-        };
-    }
+    for (size_t i = 0; i < prepared->input_count; i++)
+        files[i] = pj_receipt_input_file(&prepared->inputs[i]);
     *ret_files = files;
     return 0;
 }

@@ -13,7 +13,7 @@
 #include "base/file.h"
 #include "session/receipt/file.h"
 #include "session/receipt/identity.h"
-#include "session/receipt/reuse_inputs.h"
+#include "session/receipt/input.h"
 
 enum { NAME_TEXT = PJ_SHA256_HEX + 8, KEPT_MAX = 2000 };
 
@@ -51,7 +51,7 @@ static int still_holds(const struct pj_session *session, const struct pj_prepare
     *ret_same = pj_identity_same_nvrtc(session, prepared->nvrtc_search, prepared->nvrtc_files,
                                        prepared->nvrtc_file_count);
     for (size_t i = 0; i < prepared->input_count && *ret_same && r == 0; i++)
-        r = pj_reuse_same_input(&prepared->inputs[i], ret_same, err);
+        r = pj_receipt_input_same(&prepared->inputs[i], ret_same, err);
     return r;
 }
 

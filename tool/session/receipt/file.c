@@ -83,21 +83,6 @@ int pj_receipt_load(const char *cache_path, const char *request, struct pj_recei
     return r;
 }
 
-struct pj_receipt_input pj_receipt_input_of(const struct pj_session *session, const struct pj_plan_file *file)
-{
-    bool settled = file->status.st_mtim.tv_sec < session->begin_seconds;
-    return (struct pj_receipt_input){
-        .file = {.path = file->path,
-                 .device = file->status.st_dev,
-                 .inode = settled ? file->status.st_ino : 0,
-                 .size_bytes = (uint64_t)file->status.st_size,
-                 .mtime_seconds = file->status.st_mtim.tv_sec},
-        .sha256 = file->sha256,
-        .named = file->named,
-        .absent = file->absent,
-    };
-}
-
 /* All of them, or none: some of a link's would look like all of them. */
 static int fill_entries(struct pj_session *session, const struct pj_outcome *outcome, int cache_fd,
                         struct pj_receipt_job *job, struct pj_error **err)

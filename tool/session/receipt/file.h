@@ -9,12 +9,6 @@
  * a file can make prejit say "nothing to do". */
 bool pj_receipt_is_trusted(int fd);
 
-/** A job's file as a receipt, or the record of a source, has it. The path is borrowed. A file that was
- * written in the second in which the session began, or later, may be written again with nothing to tell but
- * its bytes: its inode is noted as 0, which is no file's, so that a later run looks into it. */
-struct pj_receipt_input pj_receipt_input_of(const struct pj_session *session,
-                                            const struct pj_plan_file *file);
-
 /** Reads the receipt of `request` (pj_session.selection_text) in `<cache>/.prejit/`; where there is none,
  * that of the last run, which still tells the driver's stamp. *ret_receipt is NULL where there is none at
  * all, where it is not readable, or where it is to be ignored: not owned by this user or root, writable by

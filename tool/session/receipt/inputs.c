@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "session/receipt/file.h"
+#include "session/receipt/input.h"
 
 /* A job's file, and where its position in the table is to be noted. */
 struct use {

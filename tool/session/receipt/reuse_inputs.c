@@ -1,42 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Compares the files that a receipt's jobs were made from with those that the manifest names now. */
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-
-#include "base/file.h"
-#include "base/memory.h"
 #include "session/receipt/reuse_inputs.h"
 
-#define INPUT_MAX_BYTES (UINT64_C(1) << 30)
+#include <stdlib.h>
+#include <string.h>
 
-int pj_reuse_same_input(const struct pj_receipt_input *input, bool *ret_same, struct pj_error **err)
-{
-    const struct pj_receipt_file *file = &input->file;
-    struct stat status;
-    *ret_same = false;
-    if (input->absent) {
-        *ret_same = stat(file->path, &status) != 0 && (errno == ENOENT || errno == ENOTDIR);
-        return 0;
-    }
-    if (stat(file->path, &status) != 0 || !S_ISREG(status.st_mode) ||
-        (uint64_t)status.st_size != file->size_bytes)
-        return 0;
-    if (status.st_mtim.tv_sec == file->mtime_seconds && status.st_ino == file->inode) {
-        *ret_same = true;
-        return 0;
-    }
-    PJ_CLEANUP_BUFFER struct pj_buffer bytes = {0};
-    PJ_CLEANUP_ERROR struct pj_error *problem = NULL;
-    if (pj_file_read(AT_FDCWD, file->path, INPUT_MAX_BYTES, &bytes, &problem) < 0)
-        return pj_error_code(problem) == PJ_ERROR_NO_MEMORY ? pj_error_no_memory(err) : 0;
-    struct pj_sha256 digest;
-    pj_sha256_of(pj_buffer_text(&bytes), bytes.size, &digest);
-    *ret_same = memcmp(&digest, &input->sha256, sizeof digest) == 0;
-    return 0;
-}
+#include "base/memory.h"
+#include "session/receipt/input.h"
 
 /* By path, those that the manifest names first. */
 static int compare_inputs(const void *a, const void *b)
@@ -128,7 +98,7 @@ int pj_reuse_inputs(const struct pj_session *session, bool *ret_same, struct pj_
     int r = same_names(session, inputs, count, ret_same, err);
     for (size_t i = 0; i < count && *ret_same && r == 0; i++) {
         if (i == 0 || !is_repeated(inputs[i], inputs[i - 1]))
-            r = pj_reuse_same_input(inputs[i], ret_same, err);
+            r = pj_receipt_input_same(inputs[i], ret_same, err);
     }
     return r;
 }

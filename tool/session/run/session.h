@@ -117,7 +117,7 @@ struct pj_session {
     const struct pj_options *options;
     struct pj_arena arena; /* strings and arrays that live as long as the session */
     double begin_ms;
-    int64_t begin_seconds; /* of the same moment, since 1970 */
+    struct timespec begin_time; /* the same moment, since 1970 */
     const char *command;
     struct pj_host_root root;
     struct pj_manifest *manifest;
