@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Holds reports against the schema and prints one line for each: what it says in short."""
+"""Holds JSON of prejit against its schema and prints one line for each file: what it says in short."""
 import json
 import sys
 
@@ -9,6 +9,16 @@ import jsonschema
 
 def refuse(constant):
     raise ValueError(f"{constant} is no JSON")
+
+
+def in_short(report):
+    """Command, exit status, and each job, unit or finding with what became of it."""
+    if "findings" in report:
+        rows = [f"{finding['code']}={finding['severity']}" for finding in report["findings"]]
+        return f"doctor exit {report['result']['exit_code']}: {' '.join(rows)}"
+    jobs = report.get("jobs") or [{"id": f"{unit['module']}@{unit['target']}", **unit} for unit in report.get("units", [])]
+    rows = [f"{job['id']}={job['verdict'] or '-'}" for job in jobs]
+    return f"{report.get('command', 'build')} exit {report['exit_code']}: {' '.join(rows)}"
 
 
 def main(schema_path, *paths):
@@ -24,9 +34,7 @@ def main(schema_path, *paths):
             print(f"{path}: {report['command']} exit {report['exit_code']}: {report['error']['code']}")
             status |= bool(problems)
             continue
-        jobs = report.get("jobs") or [{"id": f"{unit['module']}@{unit['target']}", **unit} for unit in report.get("units", [])]
-        verdicts = [f"{job['id']}={job['verdict'] or '-'}" for job in jobs]
-        print(f"{path}: {report.get('command', 'build')} exit {report['exit_code']}: {' '.join(verdicts)}")
+        print(f"{path}: {in_short(report)}")
         for problem in problems:
             print(f"    {problem}")
             status = 1
