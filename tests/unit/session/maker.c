@@ -60,9 +60,9 @@ static void told_finished(void *context, size_t job, const char *name, uint64_t 
                           bool attention)
 {
     (void)weight;
-    if (strncmp(outcome, "made in ", 8) == 0)
-        outcome = "made";
-    tell(context, "finished %zu %s: %s%s\n", job, name, outcome, attention ? " !" : "");
+    const char *took = attention ? NULL : strstr(outcome, " in ");
+    int shown = took ? (int)(took - outcome) : (int)strlen(outcome);
+    tell(context, "finished %zu %s: %.*s%s\n", job, name, shown, outcome, attention ? " !" : "");
 }
 
 static void told_tick(void *context)
@@ -151,9 +151,10 @@ static void expect_end(struct shop *shop, size_t i, enum pj_making_end end, cons
     assert_int_equal(has_ptx, end == PJ_MAKING_MADE);
 }
 
-#define GOOD  "__global__ void good() {}\n"
-#define BAD   "__global__ void bad() {}\n"
-#define CRASH "killed by signal 11 (Segmentation fault)"
+#define GOOD     "__global__ void good() {}\n"
+#define BAD      "__global__ void bad() {}\n"
+#define PTX_MADE "compiled to PTX by NVRTC 13.0\n"
+#define CRASH    "killed by signal 11 (Segmentation fault)"
 
 static void test_compiler(void **state)
 {
@@ -200,9 +201,9 @@ static void test_ends(void **state)
     assert_string_equal(shop.text,
                         "prepare 3 98\n"
                         "finished 2 order2: cannot open /nonexistent/n.cu: No such file or directory !\n"
-                        "started 0 order0\nfinished 0 order0: made\n"
-                        "started 1 order1\n"
-                        "finished 1 order1: n.cu(1): catastrophic error: #error directive: no luck here !\n");
+                        "started 0 order0\nfinished 0 order0: " PTX_MADE "started 1 order1\n"
+                        "finished 1 order1: refused by NVRTC 13.0: n.cu(1): catastrophic error: #error "
+                        "directive: no luck here !\n");
 }
 
 /* An order that kills its worker is tried once more, alone, when all others are done. */
@@ -220,9 +221,9 @@ static void test_crashes(void **state)
     expect_end(&shop, 1, PJ_MAKING_MADE, NULL);
     expect_end(&shop, 2, PJ_MAKING_MADE, NULL);
     assert_string_equal(shop.text, "prepare 3 119\nstarted 0 order0\nagain 0\nstarted 1 order1\nagain 1\n"
-                                   "started 2 order2\nfinished 2 order2: made\n"
+                                   "started 2 order2\nfinished 2 order2: " PTX_MADE
                                    "started 0 order0\nfinished 0 order0: NVRTC: " CRASH ", tried twice !\n"
-                                   "started 1 order1\nfinished 1 order1: made\n");
+                                   "started 1 order1\nfinished 1 order1: " PTX_MADE);
     /* The maker is as good as new. */
     pj_making_free(&shop.makings[0]);
     order(&shop, 0, GOOD);

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "host/limits.h"
 #include "host/toolkit.h"
+#include "session/make/end.h"
 #include "session/make/order.h"
 
 enum { MAX_SEATS = 256, MAX_FAILED_STARTS = 3 };
@@ -198,14 +199,10 @@ static void tell_finished(const struct pj_maker *maker, size_t order)
 {
     const struct pj_observer *observer = maker->options.observer;
     const struct pj_making *making = &maker->makings[order];
-    char took[PJ_DURATION_TEXT];
     if (!observer || !observer->finished || making->quiet)
         return;
     PJ_CLEANUP_BUFFER struct pj_buffer text = {0};
-    if (making->end == PJ_MAKING_MADE)
-        pj_buffer_printf(&text, "made in %s", pj_text_from_ms(making->call_ms, took));
-    else
-        pj_buffer_puts(&text, making->reason ? making->reason : "failed");
+    pj_making_put_end(making, maker->options.library, library_name(maker), &maker->compiler.library, &text);
     observer->finished(observer->context, order, making->title, making->weight_bytes, pj_buffer_text(&text),
                        making->end != PJ_MAKING_MADE);
 }

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "host/toolkit.h"
+#include "session/make/end.h"
 #include "session/offline/private.h"
 #include "session/run/outcome.h"
 
@@ -115,7 +116,7 @@ static int take_failure(struct pj_offline *offline, struct pj_offline_unit *unit
         fail(unit, PJ_VERDICT_OUT_OF_MEMORY, "out-of-memory", reason);
         break;
     case PJ_MAKING_REFUSED: {
-        bool killed = strncmp(making->result_name, "killed", strlen("killed")) == 0; /* ptxas, by a signal */
+        bool killed = pj_making_was_killed(making);
         const char *cause = killed ? NULL : pj_outcome_cause(&offline->session->plan->jobs[unit->job]);
         reason = killed ? pj_arena_printf(arena, "%s was %s", offline->compiler, making->result_name)
                         : pj_arena_printf(arena, "%s refused it: %s%s%s", offline->compiler, reason,
