@@ -4,11 +4,12 @@
 
 #include "base/memory.h"
 #include "base/text.h"
+#include "report/named.h"
 #include "report/phrase.h"
 #include "report/render.h"
 #include "report/trouble.h"
 
-enum { NAMED_MAX = 3, NAME_BYTES = 80, REASON_BYTES = 160, REASON_BELOW_TABLE_BYTES = 100 };
+enum { REASON_BYTES = 160, REASON_BELOW_TABLE_BYTES = 100 };
 
 /* A line that is being written. */
 struct line {
@@ -67,53 +68,47 @@ static const char *reason_of(const struct pj_report_job *job)
     return job->reason ? job->reason : job->reason_code;
 }
 
-static bool same_trouble(const struct pj_report_job *a, const struct pj_report_job *b)
+static bool same_trouble(const void *first, const void *second)
 {
+    const struct pj_report_job *a = first, *b = second;
     const char *x = reason_of(a), *y = reason_of(b);
     return a->verdict == b->verdict && (x == y || (x && y && strcmp(x, y) == 0));
 }
 
 /* " (missed: entry deleted)" */
-static void put_why(const struct line *line, const struct pj_report_job *job, enum pj_trouble trouble)
+static void put_why(const void *context, const void *row, struct pj_buffer *buffer)
 {
+    const struct line *line = context;
+    const struct pj_report_job *job = row;
     const char *reason = reason_of(job);
     if (reason && line->below_table && strlen(reason) > REASON_BELOW_TABLE_BYTES)
         reason = NULL;
     /* What a slow one's verdict is, proven, says nothing about the trouble. */
-    const char *verdict = trouble == PJ_TROUBLE_SLOW ? "" : pj_verdict_name(job->verdict);
+    bool slow = trouble_of(line->report, job) == PJ_TROUBLE_SLOW;
+    const char *verdict = slow ? "" : pj_verdict_name(job->verdict);
     if (*verdict == '\0' && !reason)
         return;
-    pj_buffer_printf(line->buffer, " (%s", verdict);
+    pj_buffer_printf(buffer, " (%s", verdict);
     if (reason) {
-        pj_buffer_puts(line->buffer, *verdict ? ": " : "");
-        pj_phrase_cut(line->buffer, reason, strlen(reason), REASON_BYTES);
+        pj_buffer_puts(buffer, *verdict ? ": " : "");
+        pj_phrase_cut(buffer, reason, strlen(reason), REASON_BYTES);
     }
-    pj_buffer_putc(line->buffer, ')');
+    pj_buffer_putc(buffer, ')');
 }
 
-/* ": a sm_90, b sm_90 (crashed), c sm_90 (timed-out) and 12 more": neighbours with one reason share it.
- * `trouble` NONE = the jobs of any class that are not required. */
-static void put_jobs(const struct line *line, enum pj_trouble trouble, size_t count)
+/* `trouble` NONE = the jobs of any class that are not required. */
+static void put_jobs(const struct line *line, enum pj_trouble trouble)
 {
     const struct pj_report *report = line->report;
-    const struct pj_report_job *named[NAMED_MAX];
-    size_t used = 0;
-    for (size_t i = 0; i < report->job_count && used < NAMED_MAX; i++) {
+    struct pj_named named = {.alike = same_trouble};
+    for (size_t i = 0; i < report->job_count; i++) {
         const struct pj_report_job *job = &report->jobs[i];
         enum pj_trouble its = trouble_of(report, job);
         if (trouble == PJ_TROUBLE_NONE ? its != PJ_TROUBLE_NONE && !job->required
                                        : its == trouble && job->required)
-            named[used++] = job;
+            pj_named_add(&named, job, job->module, job->target);
     }
-    for (size_t i = 0; i < used; i++) {
-        pj_buffer_puts(line->buffer, i == 0 ? ": " : ", ");
-        pj_phrase_cut(line->buffer, named[i]->module, strlen(named[i]->module), NAME_BYTES);
-        pj_buffer_printf(line->buffer, " %s", named[i]->target);
-        if (i + 1 == used || !same_trouble(named[i], named[i + 1]))
-            put_why(line, named[i], trouble_of(report, named[i]));
-    }
-    if (count > used)
-        pj_buffer_printf(line->buffer, " and %zu more", count - used);
+    pj_named_put(&named, put_why, line, line->buffer);
 }
 
 /* Starts a clause behind what the line already says. */
@@ -173,7 +168,7 @@ static void put_troubles(struct line *line, const struct troubles *troubles)
             pj_buffer_printf(line->buffer, "of %zu ", report->job_count);
         total_said = true;
         pj_buffer_puts(line->buffer, trouble_texts[i]);
-        put_jobs(line, (enum pj_trouble)i, count);
+        put_jobs(line, (enum pj_trouble)i);
     }
 }
 
@@ -183,7 +178,7 @@ static void put_not_required(struct line *line, const struct troubles *troubles)
         return;
     put_clause(line);
     pj_buffer_printf(line->buffer, "%zu not required", troubles->not_required);
-    put_jobs(line, PJ_TROUBLE_NONE, troubles->not_required);
+    put_jobs(line, PJ_TROUBLE_NONE);
 }
 
 static void put_manifest(const struct pj_report *report, struct pj_buffer *buffer)

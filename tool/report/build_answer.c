@@ -5,9 +5,10 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "report/build.h"
+#include "report/named.h"
 #include "report/phrase.h"
 
-enum { NAMED_MAX = 3, NAME_BYTES = 80, REASON_BYTES = 160 };
+enum { REASON_BYTES = 160 };
 
 static bool failed(const struct pj_build_unit *unit)
 {
@@ -49,8 +50,10 @@ static size_t count_targets(const struct pj_build_report *report)
 }
 
 /* " (…)": the reason's first line, or what became of it. */
-static void put_why(const struct pj_build_unit *unit, struct pj_buffer *buffer)
+static void put_why(const void *context, const void *row, struct pj_buffer *buffer)
 {
+    (void)context;
+    const struct pj_build_unit *unit = row;
     const char *reason = unit->reason ? unit->reason : unit->reason_code;
     if (!reason)
         reason = pj_build_verdict_name(unit->verdict);
@@ -64,31 +67,22 @@ static bool same_text(const char *a, const char *b)
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-static bool same_why(const struct pj_build_unit *a, const struct pj_build_unit *b)
+static bool same_why(const void *first, const void *second)
 {
+    const struct pj_build_unit *a = first, *b = second;
     return a->verdict == b->verdict && same_text(a->reason, b->reason) &&
            same_text(a->reason_code, b->reason_code);
 }
 
-/* ": a sm_80, b sm_90 (…), c sm_90 (…) and 12 more": neighbours with one reason share it. */
-static void put_failed(const struct pj_build_report *report, bool required, size_t count,
-                       struct pj_buffer *buffer)
+static void put_failed(const struct pj_build_report *report, bool required, struct pj_buffer *buffer)
 {
-    const struct pj_build_unit *named[NAMED_MAX];
-    size_t used = 0;
-    for (size_t i = 0; i < report->unit_count && used < NAMED_MAX; i++) {
-        if (failed(&report->units[i]) && report->units[i].required == required)
-            named[used++] = &report->units[i];
+    struct pj_named named = {.alike = same_why};
+    for (size_t i = 0; i < report->unit_count; i++) {
+        const struct pj_build_unit *unit = &report->units[i];
+        if (failed(unit) && unit->required == required)
+            pj_named_add(&named, unit, unit->module, unit->target);
     }
-    for (size_t i = 0; i < used; i++) {
-        pj_buffer_puts(buffer, i == 0 ? ": " : ", ");
-        pj_phrase_cut(buffer, named[i]->module, strlen(named[i]->module), NAME_BYTES);
-        pj_buffer_printf(buffer, " %s", named[i]->target);
-        if (i + 1 == used || !same_why(named[i], named[i + 1]))
-            put_why(named[i], buffer);
-    }
-    if (count > used)
-        pj_buffer_printf(buffer, " and %zu more", count - used);
+    pj_named_put(&named, put_why, NULL, buffer);
 }
 
 static void put_folder(const struct pj_build_report *report, struct pj_buffer *buffer)
@@ -144,11 +138,11 @@ int pj_build_render_answer(const struct pj_build_report *report, struct pj_buffe
         if (!report->ended_by)
             pj_buffer_printf(buffer, " of %zu", report->unit_count);
         pj_buffer_puts(buffer, " failed");
-        put_failed(report, true, required, buffer);
+        put_failed(report, true, buffer);
     }
     if (not_required > 0) {
         pj_buffer_printf(buffer, "; %zu not required", not_required);
-        put_failed(report, false, not_required, buffer);
+        put_failed(report, false, buffer);
     }
     if (report->left_out > 0) {
         pj_buffer_puts(buffer, "; ");

@@ -110,14 +110,19 @@ static bool add_detail(struct groups *groups, const struct pj_detail *detail)
     return true;
 }
 
-/* "x sm_80, x sm_90: rejected: …", with the log below it. Returns whether more than that line was needed. */
+/* "x sm_80, sm_90, y sm_90: rejected: …", with the log below it. Returns whether more than that line was
+ * needed. */
 static bool put_group(const struct group *group, struct pj_buffer *buffer)
 {
     const struct pj_detail *first = group->named[0];
     for (size_t i = 0; i < group->count && i < NAMED_MAX; i++) {
         const struct pj_detail *detail = group->named[i];
-        pj_buffer_puts(buffer, i == 0 ? "" : ", ");
-        pj_text_escape(buffer, detail->module, strlen(detail->module));
+        bool same_module = i > 0 && strcmp(group->named[i - 1]->module, detail->module) == 0;
+        pj_buffer_puts(buffer, i == 0 ? "" : ",");
+        if (!same_module) {
+            pj_buffer_puts(buffer, i == 0 ? "" : " ");
+            pj_text_escape(buffer, detail->module, strlen(detail->module));
+        }
         pj_buffer_printf(buffer, " %s", detail->target);
     }
     if (group->count > NAMED_MAX)

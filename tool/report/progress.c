@@ -18,6 +18,8 @@ enum {
     ESTIMATE_AFTER_MS = 1000,
 };
 
+#define SAME "the same as "
+
 void pj_progress_init(struct pj_progress *progress, bool terminal, unsigned width)
 {
     *progress = (struct pj_progress){.terminal = terminal, .width = width, .phase = ""};
@@ -35,6 +37,48 @@ static void forget_running(struct pj_progress *progress)
     for (size_t i = 0; i < progress->running.count; i++)
         free(progress->running.items[i].name);
     progress->running.count = 0;
+}
+
+static void forget_told(struct pj_progress *progress)
+{
+    for (size_t i = 0; i < PJ_PROGRESS_TOLD_MAX; i++) {
+        free(progress->told[i].name);
+        free(progress->told[i].outcome);
+        progress->told[i] = (struct pj_progress_told){.name = NULL};
+    }
+}
+
+/* One that a reference to it would not be shorter than is not worth it. Where memory is out, the next equal
+ * one is told in full again. */
+static void remember_told(struct pj_progress *progress, const char *name, const char *outcome)
+{
+    if (strlen(outcome) <= strlen(SAME) + strlen(name))
+        return;
+    PJ_CLEANUP_FREE char *name_copy = strdup(name), *outcome_copy = strdup(outcome);
+    if (!name_copy || !outcome_copy)
+        return;
+    struct pj_progress_told *told = &progress->told[progress->told_next++ % PJ_PROGRESS_TOLD_MAX];
+    free(told->name);
+    free(told->outcome);
+    *told = (struct pj_progress_told){.name = PJ_STEAL(name_copy), .outcome = PJ_STEAL(outcome_copy)};
+}
+
+/* "saxpy sm_80" and "saxpy sm_90" */
+static bool of_one_module(const char *a, const char *b)
+{
+    const char *a_target = strrchr(a, ' '), *b_target = strrchr(b, ' ');
+    return a_target && b_target && a_target - a == b_target - b && strncmp(a, b, (size_t)(a_target - a)) == 0;
+}
+
+/* The job of the same module that this outcome was told of before; NULL = none. */
+static const char *told_before(const struct pj_progress *progress, const char *name, const char *outcome)
+{
+    for (size_t i = 0; i < PJ_PROGRESS_TOLD_MAX; i++) {
+        const struct pj_progress_told *told = &progress->told[i];
+        if (told->name && strcmp(told->outcome, outcome) == 0 && of_one_module(told->name, name))
+            return told->name;
+    }
+    return NULL;
 }
 
 /* Milliseconds that the rest of the phase will take; false while too little is known to guess. */
@@ -120,6 +164,7 @@ void pj_progress_begin(struct pj_progress *progress, const char *phase, size_t t
                        double now_ms, struct pj_buffer *buffer)
 {
     forget_running(progress);
+    forget_told(progress);
     progress->phase = phase;
     progress->done = progress->failed = 0;
     progress->total = total;
@@ -168,6 +213,7 @@ void pj_progress_finish(struct pj_progress *progress, size_t id, const char *nam
 {
     PJ_CLEANUP_FREE char *taken = take_running(progress, id);
     const char *shown = taken ? taken : name ? name : "?";
+    const char *before = attention ? told_before(progress, shown, outcome) : NULL;
     progress->done++;
     progress->failed += attention;
     progress->done_weight += weight;
@@ -175,10 +221,12 @@ void pj_progress_finish(struct pj_progress *progress, size_t id, const char *nam
         erase(progress, buffer);
         pj_buffer_printf(buffer, "[%zu/%zu] ", progress->done, progress->total);
         pj_text_escape(buffer, shown, strlen(shown));
-        pj_buffer_puts(buffer, ": ");
-        pj_text_escape(buffer, outcome, strlen(outcome));
+        pj_buffer_puts(buffer, before ? ": " SAME : ": ");
+        pj_text_escape(buffer, before ? before : outcome, strlen(before ? before : outcome));
         pj_buffer_putc(buffer, '\n');
     }
+    if (attention && !before)
+        remember_told(progress, shown, outcome);
     redraw(progress, now_ms, buffer);
 }
 
@@ -237,6 +285,7 @@ void pj_progress_end(struct pj_progress *progress, struct pj_buffer *buffer)
 {
     erase(progress, buffer);
     forget_running(progress);
+    forget_told(progress);
     free(progress->running.items);
     progress->running.items = NULL;
     progress->running.capacity = 0;

@@ -17,6 +17,7 @@
 enum {
     PJ_PROGRESS_REDRAW_MS = 100,      /* the line is not drawn again sooner */
     PJ_PROGRESS_STILL_MS = 30 * 1000, /* a job that runs on gets a line of its own this often */
+    PJ_PROGRESS_TOLD_MAX = 16,        /* how many failures back an equal one is looked for */
 };
 
 /** A job that is being worked on. */
@@ -24,6 +25,11 @@ struct pj_progress_job {
     size_t id;
     char *name;
     double started_ms, told_ms;
+};
+
+/** A job that needed to be seen. */
+struct pj_progress_told {
+    char *name, *outcome;
 };
 
 struct pj_progress {
@@ -37,6 +43,8 @@ struct pj_progress {
         struct pj_progress_job *items;
         size_t count, capacity;
     } running;
+    struct pj_progress_told told[PJ_PROGRESS_TOLD_MAX]; /* the last ones of the phase; no name = none */
+    size_t told_next;
     bool drawn; /* a line is on the screen that has to be erased before anything else is written */
     bool dirty; /* the drawn line is out of date */
     double drawn_ms;
@@ -58,8 +66,9 @@ int pj_progress_start(struct pj_progress *progress, size_t id, const char *name,
 void pj_progress_requeue(struct pj_progress *progress, size_t id);
 
 /** Job `id` is finished. `outcome` is what became of it ("compiled in 2.9 s"); `attention` = it needs to be
- * seen on a terminal as well. A job that was never started counts too (`name` is used then; NULL otherwise).
- */
+ * seen on a terminal as well; where it reads as that of another target of the same module did, the line says
+ * so and is not longer than it. A job that was never started counts too (`name` is used then; NULL
+ * otherwise). */
 void pj_progress_finish(struct pj_progress *progress, size_t id, const char *name, uint64_t weight,
                         const char *outcome, bool attention, double now_ms, struct pj_buffer *buffer);
 

@@ -197,6 +197,27 @@ static void only_three_jobs_are_named(void **state)
                           "12 more");
 }
 
+static void targets_of_a_module_that_fail_alike_are_named_together(void **state)
+{
+    static const char *const targets[] = {"sm_75", "sm_80", "sm_86",  "sm_87",
+                                          "sm_89", "sm_90", "sm_100", "sm_103"};
+    struct pj_report *report = proven(state, 16);
+    for (size_t i = 0; i < 14; i++) {
+        decide(&report->jobs[i], i == 2 ? PJ_VERDICT_CRASHED : PJ_VERDICT_REJECTED, "too new");
+        report->jobs[i].module = i < 8 ? "new" : i < 10 ? "b" : i == 10 ? "c" : "d";
+        report->jobs[i].target = targets[i % 8];
+    }
+    report->exit_code = pj_report_exit(report);
+    assert_answer(report, "exit 1: 14 of 16 failed: new sm_75, sm_80, sm_87, sm_89, sm_90, sm_100 and 1 more "
+                          "(rejected: too new), new sm_86 (crashed: too new), b sm_75, sm_80 (rejected: too "
+                          "new) and 4 more");
+    for (size_t i = 0; i < 8; i++)
+        decide(&report->jobs[i], PJ_VERDICT_PROVEN, NULL);
+    assert_answer(report,
+                  "exit 1: 6 of 16 failed: b sm_75, sm_80, c sm_86, d sm_87, sm_89, sm_90 (rejected: too "
+                  "new)");
+}
+
 static void what_is_not_required_is_named_beside_success(void **state)
 {
     struct pj_report *report = proven(state, 2);
@@ -401,6 +422,7 @@ int main(void)
         WITH_ARENA(a_missed_job_is_named_with_its_cure),
         WITH_ARENA(every_class_is_named_in_order),
         WITH_ARENA(only_three_jobs_are_named),
+        WITH_ARENA(targets_of_a_module_that_fail_alike_are_named_together),
         WITH_ARENA(what_is_not_required_is_named_beside_success),
         WITH_ARENA(what_passes_is_to_be_tried_again),
         WITH_ARENA(a_reason_of_the_whole_run_comes_first),

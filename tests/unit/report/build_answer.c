@@ -121,6 +121,10 @@ static void neighbours_share_a_reason_and_the_rest_is_counted(void **state)
         reject(&report->units[i], i < 2 ? "no" : "never");
     report->exit_code = pj_build_exit(report);
     assert_answer(report, "exit 1: 5 of 12 failed: u0 sm_90, u1 sm_90 (no), u2 sm_90 (never) and 2 more");
+    report->units[1].module = report->units[3].module = "u0";
+    report->units[1].target = report->units[3].target = "sm_80";
+    report->units[2].module = "u4";
+    assert_answer(report, "exit 1: 5 of 12 failed: u0 sm_90, sm_80 (no), u4 sm_90, sm_90, u0 sm_80 (never)");
 }
 
 static void long_reasons_are_cut(void **state)

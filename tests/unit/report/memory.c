@@ -247,6 +247,31 @@ static void progress_survives(void **state)
     fail_msg("still allocates after %d allocations", ATTEMPTS_MAX);
 }
 
+/* What cannot be remembered is told in full again. */
+static void an_equal_failure_survives(void **state)
+{
+    static const char reason[] = "rejected: a reason that takes some room";
+    (void)state;
+    for (size_t n = 1; n < ATTEMPTS_MAX; n++) {
+        PJ_CLEANUP_BUFFER struct pj_buffer out = {0};
+        struct pj_progress progress;
+        failing_memory_start(n);
+        pj_progress_init(&progress, false, 0);
+        pj_progress_begin(&progress, "compile", 2, 0, 0, &out);
+        pj_progress_finish(&progress, 0, "a sm_80", 0, reason, true, 0, &out);
+        pj_progress_finish(&progress, 1, "a sm_90", 0, reason, true, 0, &out);
+        pj_progress_end(&progress, &out);
+        bool enough = !failing_memory_stop();
+        const char *second = out.failed ? "" : strstr(pj_buffer_text(&out), "[2/2] a sm_90: ");
+        assert_non_null(second);
+        if (!enough)
+            continue;
+        assert_string_equal(second, "[2/2] a sm_90: the same as a sm_80\n");
+        return;
+    }
+    fail_msg("still allocates after %d allocations", ATTEMPTS_MAX);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -254,6 +279,7 @@ int main(void)
         cmocka_unit_test(the_answer_survives),        cmocka_unit_test(what_build_shows_survives),
         cmocka_unit_test(writing_a_receipt_survives), cmocka_unit_test(reading_a_receipt_survives),
         cmocka_unit_test(a_record_of_ptx_survives),   cmocka_unit_test(progress_survives),
+        cmocka_unit_test(an_equal_failure_survives),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -41,6 +41,49 @@ static void a_log_gets_a_line_per_finished_job(void **state)
     assert_written(&out, "");
 }
 
+/* What fails alike for many targets is told in full once. */
+static void an_equal_failure_of_a_module_is_named(void **state)
+{
+    static const char reason[] = "rejected: PTX ISA 9.9 is newer than 9.0";
+    (void)state;
+    PJ_CLEANUP_BUFFER struct pj_buffer out = {0};
+    struct pj_progress progress;
+    pj_progress_init(&progress, false, 0);
+    pj_progress_begin(&progress, "compile", 9, 0, 0, &out);
+    pj_progress_finish(&progress, 1, "new sm_80", 1, reason, true, 0, &out);
+    pj_progress_finish(&progress, 2, "new sm_90", 1, reason, true, 0, &out);
+    pj_progress_finish(&progress, 3, "old sm_90", 1, reason, true, 0, &out);
+    pj_progress_finish(&progress, 4, "new\n sm_90", 1, reason, true, 0, &out);
+    pj_progress_finish(&progress, 5, "new\n sm_100", 1, reason, true, 0, &out);
+    assert_written(&out, "[1/9] new sm_80: rejected: PTX ISA 9.9 is newer than 9.0\n"
+                         "[2/9] new sm_90: the same as new sm_80\n"
+                         "[3/9] old sm_90: rejected: PTX ISA 9.9 is newer than 9.0\n"
+                         "[4/9] new\\x0a sm_90: rejected: PTX ISA 9.9 is newer than 9.0\n"
+                         "[5/9] new\\x0a sm_100: the same as new\\x0a sm_90\n");
+    /* Another reason, what is not longer than that, what is well, a name without a target. */
+    pj_progress_finish(&progress, 6, "new sm_100", 1, "crashed", true, 0, &out);
+    pj_progress_finish(&progress, 7, "new sm_103", 1, "crashed", true, 0, &out);
+    pj_progress_finish(&progress, 8, "new sm_110", 1, reason, false, 0, &out);
+    pj_progress_finish(&progress, 9, "new", 1, reason, true, 0, &out);
+    assert_written(&out, "[6/9] new sm_100: crashed\n"
+                         "[7/9] new sm_103: crashed\n"
+                         "[8/9] new sm_110: rejected: PTX ISA 9.9 is newer than 9.0\n"
+                         "[9/9] new: rejected: PTX ISA 9.9 is newer than 9.0\n");
+    /* What scrolled away, and what another phase said, is told again. */
+    for (int i = 0; i < PJ_PROGRESS_TOLD_MAX; i++) {
+        char name[] = "a sm_90";
+        name[0] = (char)('a' + i);
+        pj_progress_finish(&progress, 9, name, 1, reason, true, 0, &out);
+    }
+    pj_buffer_reset(&out);
+    pj_progress_finish(&progress, 9, "new sm_80", 1, reason, true, 0, &out);
+    pj_progress_begin(&progress, "prove", 1, 0, 0, &out);
+    pj_progress_finish(&progress, 1, "new sm_80", 1, reason, true, 0, &out);
+    assert_written(&out, "[26/9] new sm_80: rejected: PTX ISA 9.9 is newer than 9.0\n"
+                         "[1/1] new sm_80: rejected: PTX ISA 9.9 is newer than 9.0\n");
+    pj_progress_end(&progress, &out);
+}
+
 static void a_terminal_gets_one_line(void **state)
 {
     (void)state;
@@ -210,6 +253,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_log_gets_a_line_per_finished_job),
+        cmocka_unit_test(an_equal_failure_of_a_module_is_named),
         cmocka_unit_test(a_terminal_gets_one_line),
         cmocka_unit_test(time_left_follows_weights),
         cmocka_unit_test(no_guess_in_the_first_second),
