@@ -29,6 +29,7 @@ MAY_INCLUDE = {
     "session/make": [*RUN, "session/run"],
     "session/prepare": [*RUN, "session/run", "session/receipt", "session/make"],
     "session/doctor": [*RUN, "session/run"],
+    "session/listing": [*RUN, "profile", "session/run", "session/receipt"],
     "session/frame": [*RUN, "session/run", "session/receipt", "session/prepare", "session/doctor"],
     "session/engine": [*RUN, "session/run", "session/receipt", "session/frame"],
     "session/build": [*RUN, "session/run", "session/make", "session/prepare"],

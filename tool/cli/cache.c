@@ -45,8 +45,9 @@ const struct pj_command pj_command_cache = {
     .arguments = "ls [options]",
     .summary = "list what lies in a cache; needs no GPU",
     .description =
-        "Lists the entries of the compute cache: target, size, the driver build they are for, whether\n"
-        "the cache's index names them, whether they are sound, and the options in their key.\n"
+        "Lists the entries of the compute cache: target, size, the driver they are for (its version,\n"
+        "or its build stamp where that is not known), whether the cache's index names them, whether\n"
+        "they are sound, and the options in their key.\n"
         "Exit status: 0; 2 usage; 3 there can be no cache (CUDA_CACHE_PATH is empty, no HOME).",
     .run = run,
 };

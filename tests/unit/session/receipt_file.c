@@ -122,6 +122,41 @@ static void test_contents(void **state)
     assert_false(is_believed(&run));
 }
 
+struct visits {
+    size_t count, most;
+};
+
+static int count_visit(void *context, const struct pj_receipt *receipt, struct pj_error **err)
+{
+    struct visits *visits = context;
+    assert_string_equal(receipt->jobs[0].row.id, "a@sm_90");
+    return ++visits->count < visits->most ? 0 : pj_error_set(err, PJ_ERROR_USAGE, "enough");
+}
+
+static void test_all_of_them(void **state)
+{
+    (void)state;
+    CLEANUP_RUN struct run run;
+    PJ_CLEANUP_ERROR struct pj_error *err = NULL;
+    struct visits visits = {.most = 9};
+    run_make(&run);
+    const char *cache = run.session.location.path;
+    expect_success(pj_receipt_each(cache, count_visit, &visits, &err),
+                   &err); /* no folder of prejit's there */
+    write_receipt(&run, RECEIPT);
+    write_receipt(&run, "cache/.prejit/receipt-0123456789abcdef.json");
+    write_receipt(&run, "cache/.prejit/receipt-ffffffffffffffff.json");
+    write_receipt(&run, "cache/.prejit/receipt.json.0123"); /* of a run that was killed */
+    write_receipt(&run, "cache/.prejit/other.json");
+    PJ_CLEANUP_FREE char *path = pj_path_join(run.folder.path, "cache/.prejit/receipt-ffffffffffffffff.json");
+    assert_int_equal(chmod(path, 0666), 0);
+    expect_success(pj_receipt_each(cache, count_visit, &visits, &err), &err);
+    assert_int_equal(visits.count, 2);
+    visits = (struct visits){.most = 1};
+    assert_int_equal(pj_receipt_each(cache, count_visit, &visits, &err), PJ_ERROR_USAGE);
+    assert_string_equal(pj_error_message(err), "enough");
+}
+
 /* Three jobs without a driver: the files of two are the same, the third saw one of them differently. */
 struct finished {
     struct run run;
@@ -245,10 +280,10 @@ static void test_too_large(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_read_back),   cmocka_unit_test(test_modes),
-        cmocka_unit_test(test_other_owner), cmocka_unit_test(test_links),
-        cmocka_unit_test(test_contents),    cmocka_unit_test(test_each_file_once),
-        cmocka_unit_test(test_too_large),
+        cmocka_unit_test(test_read_back),      cmocka_unit_test(test_modes),
+        cmocka_unit_test(test_other_owner),    cmocka_unit_test(test_links),
+        cmocka_unit_test(test_contents),       cmocka_unit_test(test_all_of_them),
+        cmocka_unit_test(test_each_file_once), cmocka_unit_test(test_too_large),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -54,19 +54,28 @@ static bool is_for(const struct pj_receipt *receipt, const char *request)
     return receipt->selection && strcmp(receipt->selection, request) == 0;
 }
 
-int pj_receipt_load(const char *cache_path, const char *request, struct pj_receipt **ret_receipt,
-                    struct pj_error **err)
+/* The folder `.prejit` of the cache; *ret_own stays -1 where it cannot be opened. */
+static int open_own(const char *cache_path, int *ret_own, struct pj_error **err)
 {
     PJ_CLEANUP_ERROR struct pj_error *problem = NULL;
     PJ_CLEANUP_CLOSE int cache = -1;
+    int r = pj_directory_open(AT_FDCWD, cache_path, true, &cache, &problem);
+    if (r == 0)
+        r = pj_directory_open(cache, ".prejit", false, ret_own, &problem);
+    return r == PJ_ERROR_NO_MEMORY ? pj_error_no_memory(err) : 0;
+}
+
+int pj_receipt_load(const char *cache_path, const char *request, struct pj_receipt **ret_receipt,
+                    struct pj_error **err)
+{
     PJ_CLEANUP_CLOSE int own = -1;
     struct pj_receipt *last = NULL, *archived = NULL;
     char name[ARCHIVE_NAME_TEXT];
     *ret_receipt = NULL;
-    if (pj_directory_open(AT_FDCWD, cache_path, true, &cache, &problem) < 0 ||
-        pj_directory_open(cache, ".prejit", false, &own, &problem) < 0)
-        return pj_error_code(problem) == PJ_ERROR_NO_MEMORY ? pj_error_no_memory(err) : 0;
-    int r = read_receipt(own, "receipt.json", &last, err);
+    int r = open_own(cache_path, &own, err);
+    if (r < 0 || own < 0)
+        return r;
+    r = read_receipt(own, "receipt.json", &last, err);
     if (r == 0 && !(last && is_for(last, request)))
         r = read_receipt(own, archive_name(request, name), &archived, err);
     if (archived && is_for(archived, request)) {
@@ -80,6 +89,45 @@ int pj_receipt_load(const char *cache_path, const char *request, struct pj_recei
         pj_receipt_free(last);
     else
         *ret_receipt = last;
+    return r;
+}
+
+static bool starts_with(const char *text, const char *prefix)
+{
+    return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+static int visit_one(int own, const char *name,
+                     int (*visit)(void *context, const struct pj_receipt *receipt, struct pj_error **err),
+                     void *context, struct pj_error **err)
+{
+    struct pj_receipt *receipt = NULL;
+    int r = read_receipt(own, name, &receipt, err);
+    if (r == 0 && receipt)
+        r = visit(context, receipt, err);
+    pj_receipt_free(receipt);
+    return r;
+}
+
+int pj_receipt_each(const char *cache_path,
+                    int (*visit)(void *context, const struct pj_receipt *receipt, struct pj_error **err),
+                    void *context, struct pj_error **err)
+{
+    PJ_CLEANUP_CLOSE int own = -1;
+    int r = open_own(cache_path, &own, err);
+    int fd = r == 0 && own >= 0 ? openat(own, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    DIR *directory = fd < 0 ? NULL : fdopendir(fd);
+    if (!directory) {
+        pj_close(fd);
+        return r;
+    }
+    const struct dirent *item;
+    while (r == 0 && (item = readdir(directory))) {
+        const char *dot = strrchr(item->d_name, '.');
+        if (starts_with(item->d_name, "receipt") && dot && strcmp(dot, ".json") == 0)
+            r = visit_one(own, item->d_name, visit, context, err);
+    }
+    (void)closedir(directory);
     return r;
 }
 
@@ -121,11 +169,6 @@ static int fill_jobs(struct pj_session *session, struct pj_receipt *receipt, str
             return r;
     }
     return pj_receipt_fill_inputs(session, receipt, err);
-}
-
-static bool starts_with(const char *text, const char *prefix)
-{
-    return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
 static bool is_before(const struct timespec *a, const struct timespec *b)

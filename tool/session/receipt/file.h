@@ -16,6 +16,12 @@ bool pj_receipt_is_trusted(int fd);
 int pj_receipt_load(const char *cache_path, const char *request, struct pj_receipt **ret_receipt,
                     struct pj_error **err);
 
+/** Calls `visit` for each receipt in the cache, whatever its request, that pj_receipt_load would give; the
+ * receipt is gone when it returns. What it returns below 0 ends that and is returned. */
+int pj_receipt_each(const char *cache_path,
+                    int (*visit)(void *context, const struct pj_receipt *receipt, struct pj_error **err),
+                    void *context, struct pj_error **err);
+
 /** Writes the receipt of a finished run: temporary file, fsync, rename. One above PJ_RECEIPT_MAX_BYTES is not
  * kept, nor is an earlier one: PJ_ERROR_UNSUPPORTED. */
 int pj_receipt_save(struct pj_session *session, struct pj_error **err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lists what lies in a cache: which driver build, architecture and options each entry is for. Opens no
+/* Lists what lies in a cache: which driver, architecture and options each entry is for. Opens no
  * driver. */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "report/column.h"
+#include "session/listing/private.h"
 #include "session/run/outcome.h"
 
 enum { KEY_MAX_BYTES = 1 << 30 };
@@ -20,6 +21,7 @@ struct listed_entry {
     enum pj_entry_state state; /* where checked */
     struct pj_cache_key key;   /* stamp and arch_number alone outlive the reading */
     char *options;
+    const char *driver_version; /* NULL = not known, whose stamp is */
 };
 
 static bool get_path(const void *row, struct pj_cell *cell)
@@ -60,6 +62,19 @@ static bool get_stamp(const void *row, struct pj_cell *cell)
     return entry->readable;
 }
 
+static bool get_driver_version(const void *row, struct pj_cell *cell)
+{
+    const struct listed_entry *entry = row;
+    if (entry->driver_version)
+        pj_buffer_puts(&cell->text, entry->driver_version);
+    return entry->driver_version != NULL;
+}
+
+static bool get_driver(const void *row, struct pj_cell *cell)
+{
+    return get_driver_version(row, cell) || get_stamp(row, cell);
+}
+
 static bool get_listed(const void *row, struct pj_cell *cell)
 {
     const struct listed_entry *entry = row;
@@ -79,7 +94,9 @@ static const struct pj_column columns[] = {
     {"ENTRY", "name", PJ_COLUMN_TEXT, false, get_path},
     {"TARGET", "target", PJ_COLUMN_TEXT, false, get_target},
     {"SIZE", "bytes", PJ_COLUMN_BYTES, false, get_bytes},
-    {"DRIVER BUILD", "stamp", PJ_COLUMN_TEXT, false, get_stamp},
+    {"DRIVER", NULL, PJ_COLUMN_TEXT, false, get_driver},
+    {NULL, "stamp", PJ_COLUMN_TEXT, false, get_stamp},
+    {NULL, "driver_version", PJ_COLUMN_TEXT, false, get_driver_version},
     {"LISTED", "listed", PJ_COLUMN_FLAG, false, get_listed},
     {"STATE", "state", PJ_COLUMN_TEXT, false, get_state},
     {"OPTIONS", "option_text", PJ_COLUMN_TEXT, false, get_options},
@@ -120,6 +137,34 @@ static int read_key(int cache_fd, struct listed_entry *entry, struct pj_error **
     return entry->options ? 0 : pj_error_no_memory(err);
 }
 
+/* Gives each entry the driver's version; *ret_all: where its stamp is known at all. */
+static void name_drivers(const struct pj_known_drivers *drivers, struct listed_entry *entries, size_t count,
+                         bool *ret_all)
+{
+    *ret_all = true;
+    for (size_t i = 0; i < count; i++) {
+        if (!entries[i].readable)
+            continue;
+        entries[i].driver_version = pj_known_drivers_find(drivers, entries[i].key.stamp);
+        *ret_all &= entries[i].driver_version != NULL;
+    }
+}
+
+/* The receipts are read where the profiles do not know a stamp. */
+static int find_drivers(const char *cache_path, struct listed_entry *entries, size_t count,
+                        struct pj_known_drivers *drivers, struct pj_error **err)
+{
+    bool all = true;
+    int r = pj_known_drivers_built_in(drivers, err);
+    if (r == 0)
+        name_drivers(drivers, entries, count, &all);
+    if (r == 0 && !all)
+        r = pj_known_drivers_of_cache(drivers, cache_path, err);
+    if (r == 0 && !all)
+        name_drivers(drivers, entries, count, &all);
+    return r;
+}
+
 static int render(const struct pj_cache_location *location, const struct pj_snapshot *snapshot,
                   const struct pj_column_table *table, bool json, struct pj_buffer *text,
                   struct pj_error **err)
@@ -149,6 +194,7 @@ static int list(const struct pj_cache_location *location, const struct pj_snapsh
 {
     PJ_CLEANUP_FREE struct listed_entry *entries = calloc(snapshot->count + 1, sizeof *entries);
     PJ_CLEANUP_FREE const void **rows = calloc(snapshot->count + 1, sizeof *rows);
+    PJ_CLEANUP_KNOWN_DRIVERS struct pj_known_drivers drivers = {0};
     PJ_CLEANUP_CLOSE int cache_fd = -1;
     if (!entries || !rows)
         return pj_error_no_memory(err);
@@ -163,6 +209,8 @@ static int list(const struct pj_cache_location *location, const struct pj_snapsh
         if (r == 0)
             r = read_key(cache_fd, entry, err);
     }
+    if (r == 0)
+        r = find_drivers(location->path, entries, snapshot->count, &drivers, err);
     const struct pj_column_table table = {
         .columns = columns, .column_count = PJ_COUNT(columns), .rows = rows, .row_count = snapshot->count};
     if (r == 0)
