@@ -146,6 +146,21 @@ static void link_option_text(struct pj_buffer *text)
     pj_buffer_printf(text, "-c%s%s", options.size ? " " : "", pj_buffer_text(&options));
 }
 
+static int leave_out(struct pj_plan *plan, size_t module, uint16_t target, const char *why,
+                     struct pj_error **err)
+{
+    /* Specs may overlap. */
+    for (size_t i = plan->left_out.count; i-- > 0 && plan->left_out.items[i].module == module;) {
+        if (plan->left_out.items[i].target == target)
+            return 0;
+    }
+    struct pj_left_out *item = why ? PJ_ARRAY_PUSH(&plan->left_out) : NULL;
+    if (!item)
+        return pj_error_no_memory(err);
+    *item = (struct pj_left_out){.module = module, .target = target, .why = why};
+    return 0;
+}
+
 /* Adds the job of one module and target. `explicit_target`: named, so that what cannot run is incompatible
  * instead of left out. The letter of a target is the compiler's business: for the driver all letters are one
  * device [6]. */
@@ -171,9 +186,8 @@ static int add_job(struct pj_plan *plan, size_t module_index, const struct pj_pl
     if (r < 0)
         return r;
     if (job.fate == PJ_JOB_LEFT_OUT) {
-        plan->left_out++;
         plan->last_left_out = target.number;
-        return 0;
+        return leave_out(plan, module_index, target.number, job.left_out_why, err);
     }
     PJ_CLEANUP_BUFFER struct pj_buffer options = {0};
     pj_jit_options_key_text(&job.options, &options);
@@ -196,6 +210,16 @@ static bool driver_knows(const struct pj_plan_machine *machine, uint16_t number)
         return true;
     return !pj_isa_lowest_for((struct pj_arch){.number = number}, &lowest) ||
            pj_isa_compare(lowest, highest) <= 0;
+}
+
+static int driver_leaves_out(struct pj_plan *plan, size_t module, const struct pj_plan_machine *machine,
+                             uint16_t target, struct pj_error **err)
+{
+    int version = machine->cuda_version;
+    return leave_out(plan, module, target,
+                     pj_arena_printf(&plan->arena, "unknown to a driver of CUDA %d.%d", version / 1000,
+                                     version % 1000 / 10),
+                     err);
 }
 
 static struct pj_arch number(uint16_t device)
@@ -221,13 +245,27 @@ static int expand_spec(struct pj_plan *plan, size_t module, const struct pj_plan
     size_t count;
     const uint16_t *all = pj_arch_all(&count);
     for (size_t i = 0; i < count; i++) {
-        if (!pj_target_contains(spec, all[i]) || !driver_knows(machine, all[i]))
+        if (!pj_target_contains(spec, all[i]))
             continue;
-        int r = add_job(plan, module, machine, number(all[i]), false, err);
+        int r = driver_knows(machine, all[i]) ? add_job(plan, module, machine, number(all[i]), false, err)
+                                              : driver_leaves_out(plan, module, machine, all[i], err);
         if (r < 0)
             return r;
     }
     return 0;
+}
+
+/* The target is a job after all. */
+static void take_back(struct pj_plan *plan, size_t module, uint16_t target)
+{
+    for (size_t i = plan->left_out.count; i-- > 0 && plan->left_out.items[i].module == module;) {
+        if (plan->left_out.items[i].target != target)
+            continue;
+        plan->left_out.count--;
+        memmove(&plan->left_out.items[i], &plan->left_out.items[i + 1],
+                (plan->left_out.count - i) * sizeof *plan->left_out.items);
+        return;
+    }
 }
 
 /* A module that runs on none of its targets: nothing would be warmed for it and nobody would hear of it, so
@@ -238,8 +276,7 @@ static int keep_one(struct pj_plan *plan, size_t module, const struct pj_plan_ma
     uint16_t target = plan->last_left_out ? plan->last_left_out : spec->first.number;
     if (target == 0)
         return 0;
-    if (plan->last_left_out)
-        plan->left_out--;
+    take_back(plan, module, target);
     return add_job(plan, module, machine, number(target), true, err);
 }
 
@@ -302,27 +339,29 @@ int pj_plan_prepared(struct pj_plan *plan, size_t index, const struct pj_plan_ma
 
 /* Every one but the last of a module may go: a module of which nothing is left would be warmed for nobody,
  * and nobody would hear of it. */
-static void drop_left_out(struct pj_plan *plan)
+static int drop_left_out(struct pj_plan *plan, struct pj_error **err)
 {
     size_t kept = 0;
+    int r = 0;
     for (size_t i = 0; i < plan->job_count; i++) {
         struct pj_job *job = &plan->jobs[i];
         bool last = (i + 1 == plan->job_count || plan->jobs[i + 1].module != job->module) &&
                     (kept == 0 || plan->jobs[kept - 1].module != job->module);
         if (job->fate == PJ_JOB_LEFT_OUT && last)
             job->fate = PJ_JOB_INCOMPATIBLE;
-        if (job->fate == PJ_JOB_LEFT_OUT)
-            plan->left_out++;
-        else
+        if (job->fate != PJ_JOB_LEFT_OUT)
             plan->jobs[kept++] = *job;
+        else if (r == 0)
+            r = leave_out(plan, job->module, job->target, job->left_out_why, err);
     }
     plan->job_count = kept;
+    return r;
 }
 
 int pj_plan_settle(struct pj_plan *plan, struct pj_error **err)
 {
-    drop_left_out(plan);
-    return pj_plan_join_equal(plan, err);
+    int r = drop_left_out(plan, err);
+    return r == 0 ? pj_plan_join_equal(plan, err) : r;
 }
 
 void pj_plan_free(struct pj_plan *plan)
@@ -330,6 +369,7 @@ void pj_plan_free(struct pj_plan *plan)
     if (!plan)
         return;
     free(plan->jobs);
+    free(plan->left_out.items);
     pj_arena_free(&plan->arena);
     free(plan);
 }

@@ -66,7 +66,7 @@ enum pj_job_fate {
     PJ_JOB_OUT_OF_MEMORY,
     PJ_JOB_NOT_TRIED, /* the run ended before its source was prepared */
     PJ_JOB_SKIPPED,   /* there is nothing to warm: the driver compiles none of it */
-    PJ_JOB_LEFT_OUT,  /* of a range, family or `all`, and NVRTC cannot compile for it: dropped and counted */
+    PJ_JOB_LEFT_OUT,  /* of a range, family or `all`, and cannot be done: dropped, `left_out_why` is kept */
 };
 
 struct pj_job {
@@ -90,10 +90,18 @@ struct pj_job {
     bool required;
     enum pj_job_fate fate;
     const char *reason_code, *reason; /* of a fate other than OPEN, or a warning; NULL = none */
+    const char *left_out_why;         /* of LEFT_OUT, in one clause that holds whatever the target */
     const char *log;                  /* of the compiler that prepared it; NULL = it said nothing */
     bool has_names;                   /* every entry of the job is predicted */
     const uint64_t *entries;          /* hashes: one, or of a link one for each input that is PTX */
     size_t entry_count;
+};
+
+/** A target of a range, family or `all` that a module is not warmed for. */
+struct pj_left_out {
+    size_t module; /* index in the manifest */
+    uint16_t target;
+    const char *why; /* one clause that holds for every target with this reason */
 };
 
 struct pj_plan {
@@ -105,8 +113,11 @@ struct pj_plan {
                                                     headers in memory. NULL = not selected */
     struct pj_job *jobs;                         /* in manifest order */
     size_t job_count, job_capacity;
-    size_t left_out;        /* targets of a range, family or `all` that a module does not run on */
-    uint16_t last_left_out; /* while one module is expanded */
+    struct {
+        struct pj_left_out *items;
+        size_t count, capacity;
+    } left_out;
+    uint16_t last_left_out; /* that the module at hand does not run on, while one is expanded */
 };
 
 /** What the machine can do, as far as it is known. */

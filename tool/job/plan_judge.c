@@ -150,24 +150,33 @@ static struct pj_isa driver_isa(const struct pj_plan_machine *machine)
     return isa;
 }
 
-/* What cannot run on a target that nobody named is left out. */
-static enum pj_job_fate not_for_target(const struct pj_job *job)
+/* What cannot run on a target that nobody named is left out. `why`: in one clause, without the target. */
+static int not_for_target(struct pj_job *job, const char *code, const char *reason, const char *why,
+                          struct pj_error **err)
 {
-    return job->explicit_target ? PJ_JOB_INCOMPATIBLE : PJ_JOB_LEFT_OUT;
+    job->left_out_why = why;
+    return decide(job, job->explicit_target ? PJ_JOB_INCOMPATIBLE : PJ_JOB_LEFT_OUT, code,
+                  why ? reason : NULL, err);
 }
 
 static int judge_ptx_target(struct pj_plan *plan, const struct pj_plan_image *image,
                             const struct pj_plan_machine *machine, struct pj_job *job, struct pj_error **err)
 {
     struct pj_ptx_finding finding = {0};
+    char target[PJ_ARCH_TEXT];
     int r = pj_ptx_check_target(&image->ptx, job->target, driver_isa(machine), &plan->arena, &finding, err);
     if (r < 0 || finding.code == PJ_PTX_OK)
         return r;
     const char *reason = finding.message;
     if (image->form == PJ_FORM_INPUT)
         reason = pj_arena_printf(&plan->arena, "%s: %s", image->path, finding.message);
-    return decide(job, finding.code == PJ_PTX_NEWER_THAN_GPU ? not_for_target(job) : PJ_JOB_REJECTED,
-                  pj_ptx_finding_name(finding.code), reason, err);
+    const char *code = pj_ptx_finding_name(finding.code);
+    if (finding.code != PJ_PTX_NEWER_THAN_GPU)
+        return decide(job, PJ_JOB_REJECTED, code, reason, err);
+    const char *why =
+        pj_arena_printf(&plan->arena, ".target %s runs %s", pj_arch_text(image->ptx.target, target),
+                        pj_arch_runs_where(image->ptx.target));
+    return not_for_target(job, code, reason, why, err);
 }
 
 static unsigned cubin_number(const struct pj_plan_image *image)
@@ -188,13 +197,13 @@ static int judge_cubin_target(struct pj_plan *plan, const struct pj_plan_image *
 {
     if (pj_plan_cubin_runs_on(image, job->target))
         return 0;
-    return decide(
-        job, not_for_target(job), "other-architecture",
+    return not_for_target(
+        job, "other-architecture",
         pj_arena_printf(&plan->arena,
                         "%s is a cubin for sm_%u, which does not run on sm_%u: name its PTX, or a cubin for "
                         "each target",
                         image->path, cubin_number(image), job->target),
-        err);
+        pj_arena_printf(&plan->arena, "a cubin for sm_%u does not run there", cubin_number(image)), err);
 }
 
 static int judge_target(struct pj_plan *plan, const struct pj_plan_image *const *images, size_t count,

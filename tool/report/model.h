@@ -159,7 +159,8 @@ struct pj_report {
     struct pj_report_cache cache;
     struct pj_report_job *jobs;
     size_t job_count;
-    size_t left_out; /* targets of a range, family or `all` that a module does not run on */
+    size_t left_out; /* targets of a range, family or `all` that a module is not warmed for; the notes name
+                        them */
     double seconds;
     struct pj_report_phases phases;
     bool has_store;

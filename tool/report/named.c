@@ -31,10 +31,8 @@ void pj_named_add(struct pj_named *named, const void *row, const char *module, c
 static void put_group(const struct pj_named_group *group, struct pj_buffer *buffer)
 {
     pj_phrase_cut(buffer, group->module, strlen(group->module), NAME_BYTES);
-    for (size_t i = 0; i < group->count && i < PJ_NAMED_TARGETS_MAX; i++)
-        pj_buffer_printf(buffer, "%s %s", i == 0 ? "" : ",", group->targets[i]);
-    if (group->count > PJ_NAMED_TARGETS_MAX)
-        pj_buffer_printf(buffer, " and %zu more", group->count - PJ_NAMED_TARGETS_MAX);
+    pj_buffer_putc(buffer, ' ');
+    pj_phrase_names(buffer, group->targets, group->count, PJ_NAMED_TARGETS_MAX);
 }
 
 void pj_named_put(const struct pj_named *named,

@@ -78,6 +78,14 @@ void pj_phrase_count(struct pj_buffer *buffer, size_t count, const char *one, co
     pj_buffer_printf(buffer, "%zu %s", count, count == 1 ? one : many);
 }
 
+void pj_phrase_names(struct pj_buffer *buffer, const char *const *names, size_t count, size_t maximum)
+{
+    for (size_t i = 0; i < count && i < maximum; i++)
+        pj_buffer_printf(buffer, "%s%s", i == 0 ? "" : ", ", names[i]);
+    if (count > maximum)
+        pj_buffer_printf(buffer, " and %zu more", count - maximum);
+}
+
 size_t pj_phrase_character(const char *text, size_t size)
 {
     static const struct {

@@ -18,6 +18,10 @@ void pj_phrase_quote(struct pj_buffer *buffer, const char *text);
 /** Appends "1 job" or "2 jobs". */
 void pj_phrase_count(struct pj_buffer *buffer, size_t count, const char *one, const char *many);
 
+/** Appends "a, b, c and 4 more": at most `maximum` of `count` names, of which no more need be there, as they
+ * are. */
+void pj_phrase_names(struct pj_buffer *buffer, const char *const *names, size_t count, size_t maximum);
+
 /** Length in bytes of the well-formed UTF-8 character at `text`; 0 where there is none. */
 size_t pj_phrase_character(const char *text, size_t size);
 

@@ -105,3 +105,21 @@ void plan_expect_reason(const struct plan_case *plan_case, size_t job, const cha
     assert_non_null(plan_case->plan->jobs[job].reason);
     assert_string_equal(plan_case->plan->jobs[job].reason, pj_buffer_text(&text));
 }
+
+void plan_expect_left_out(const struct plan_case *plan_case, const char *lines)
+{
+    PJ_CLEANUP_BUFFER struct pj_buffer text = {0};
+    const struct pj_plan *plan = plan_case->plan;
+    for (size_t i = 0; i < plan->left_out.count; i++) {
+        const struct pj_left_out *item = &plan->left_out.items[i], *after = item + 1, *before = item - 1;
+        bool last = i + 1 == plan->left_out.count || after->module != item->module ||
+                    strcmp(after->why, item->why) != 0;
+        bool first = i == 0 || before->module != item->module || strcmp(before->why, item->why) != 0;
+        if (first)
+            pj_buffer_printf(&text, "%s:", plan->manifest->modules[item->module].name);
+        pj_buffer_printf(&text, " %u", item->target);
+        if (last)
+            pj_buffer_printf(&text, ": %s\n", item->why);
+    }
+    assert_string_equal(pj_buffer_text(&text), lines);
+}

@@ -46,4 +46,7 @@ void plan_expect_reason(const struct plan_case *plan_case, size_t job, const cha
 /** The jobs, one a line: "id | name | kind | fate" and, where there is one, " | reason code". */
 void plan_expect(const struct plan_case *plan_case, const char *lines);
 
+/** What was left out, one reason of a module a line: "new: 80 86: .target sm_90 runs on …". */
+void plan_expect_left_out(const struct plan_case *plan_case, const char *lines);
+
 #endif

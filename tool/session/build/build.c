@@ -9,9 +9,12 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "host/toolkit.h"
+#include "report/phrase.h"
 #include "session/build/private.h"
 #include "session/run/given_file.h"
 #include "session/run/worker_program.h"
+
+enum { LEFT_OUT_NAMED_MAX = 6 };
 
 static int parse_targets(struct pj_build *build, struct pj_error **err)
 {
@@ -104,21 +107,25 @@ static int note_left_out(struct pj_build *build, struct pj_error **err)
     if (!report->notes)
         return pj_error_no_memory(err);
     for (size_t i = 0; i < build->count;) {
-        PJ_CLEANUP_BUFFER struct pj_buffer targets = {0};
-        size_t module = build->works[i].module;
+        PJ_CLEANUP_BUFFER struct pj_buffer text = {0};
+        const char *targets[LEFT_OUT_NAMED_MAX];
+        size_t module = build->works[i].module, count = 0;
         const char *reason = NULL;
         const struct pj_build_unit *unit = build->works[i].unit;
         for (; i < build->count && build->works[i].module == module; i++) {
             if (!build->works[i].left_out)
                 continue;
-            pj_buffer_printf(&targets, "%s%s", targets.size > 0 ? ", " : "", build->works[i].unit->target);
+            if (count < LEFT_OUT_NAMED_MAX)
+                targets[count] = build->works[i].unit->target;
+            count++;
             reason = reason ? reason : build->works[i].unit->reason;
         }
         if (!reason)
             continue;
+        pj_phrase_names(&text, targets, count, LEFT_OUT_NAMED_MAX);
         report->notes[report->note_count] = pj_arena_printf(&build->arena, "%s: %s left out: %s",
-                                                            unit->module, pj_buffer_text(&targets), reason);
-        if (targets.failed || !report->notes[report->note_count++])
+                                                            unit->module, pj_buffer_text(&text), reason);
+        if (text.failed || !report->notes[report->note_count++])
             return pj_error_no_memory(err);
     }
     return 0;

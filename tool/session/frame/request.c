@@ -13,6 +13,7 @@
 #include "session/receipt/file.h"
 #include "session/receipt/identity.h"
 #include "session/run/given_file.h"
+#include "session/run/left_out.h"
 #include "session/run/machine.h"
 #include "session/run/outcome.h"
 #include "session/run/worker_program.h"
@@ -139,6 +140,8 @@ int pj_request_expand(struct pj_session *session, struct pj_error **err)
         r = pj_prepare_sources(session, err);
     if (r == 0)
         r = pj_plan_settle(session->plan, err);
+    if (r == 0)
+        r = pj_left_out_note(session, err);
     if (r < 0)
         return r;
     session->outcomes =

@@ -4,6 +4,7 @@
 
 #include "session/offline/private.h"
 #include "session/prepare/prepare.h"
+#include "session/run/left_out.h"
 #include "session/run/outcome.h"
 
 static bool has_native(const struct pj_target_spec *targets, size_t count)
@@ -66,6 +67,10 @@ static int judge_target(struct pj_offline *offline, struct pj_job *job, struct p
         const struct pj_profile *profile = &offline->profiles[i];
         if (pj_profile_has_arch(profile, job->target))
             continue;
+        job->left_out_why = pj_arena_printf(&offline->session->arena, "not named by %s for driver %s",
+                                            profile->name, profile->driver_version);
+        if (!job->left_out_why)
+            return pj_error_no_memory(err);
         int r = decide(job, job->explicit_target ? PJ_JOB_INCOMPATIBLE : PJ_JOB_LEFT_OUT, "not-in-profile",
                        why_no_target(offline, profile, job->target), err);
         if (r < 0)
@@ -193,5 +198,7 @@ int pj_offline_plan(struct pj_offline *offline, struct pj_error **err)
     }
     if (r == 0)
         r = pj_plan_settle(session->plan, err);
+    if (r == 0)
+        r = pj_left_out_note(session, err);
     return r == 0 ? make_outcomes(session, err) : r;
 }

@@ -94,7 +94,11 @@ static int plan_work(struct batch *batch, struct pj_error **err)
             r = make_orders(batch, work, err);
             continue;
         }
-        const struct pj_job *job = &batch->session->plan->jobs[work->item->job];
+        struct pj_job *job = &batch->session->plan->jobs[work->item->job];
+        job->left_out_why =
+            pj_source_why_left_out(pj_maker_compiler(batch->maker), job->target, &batch->session->arena);
+        if (!job->left_out_why)
+            return pj_error_no_memory(err);
         r = set_fate(
             batch, work, job->explicit_target ? PJ_JOB_INCOMPATIBLE : PJ_JOB_LEFT_OUT, "nvrtc-does-not-know",
             pj_source_why_not(pj_maker_compiler(batch->maker), job->target, &batch->session->arena), err);

@@ -155,6 +155,16 @@ const char *pj_source_why_not(const struct pj_compiler *nvrtc, uint16_t number, 
         nvrtc->library.version, nvrtc->library.path, number, highest, below, number);
 }
 
+const char *pj_source_why_left_out(const struct pj_compiler *nvrtc, uint16_t number, struct pj_arena *arena)
+{
+    uint16_t lowest = nvrtc->archs[0], highest = nvrtc->archs[nvrtc->arch_count - 1];
+    if (number < lowest)
+        return pj_arena_printf(arena, "NVRTC %s (%s) compiles for sm_%u and later", nvrtc->library.version,
+                               nvrtc->library.path, lowest);
+    return pj_arena_printf(arena, "unknown to NVRTC %s (%s), whose newest is sm_%u", nvrtc->library.version,
+                           nvrtc->library.path, highest);
+}
+
 const char *pj_source_missing_folder(const struct pj_module *module, const char *directory,
                                      struct pj_arena *arena)
 {

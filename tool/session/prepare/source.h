@@ -32,6 +32,9 @@ bool pj_source_knows(const struct pj_compiler *nvrtc, uint16_t number);
 /** Why not, with both numbers and the ways out; NULL when memory is out. */
 const char *pj_source_why_not(const struct pj_compiler *nvrtc, uint16_t number, struct pj_arena *arena);
 
+/** The same in one clause that holds for other targets as well: why a range does without them. */
+const char *pj_source_why_left_out(const struct pj_compiler *nvrtc, uint16_t number, struct pj_arena *arena);
+
 /** "; the folder inc of its -I does not exist in DIR", for the end of a refusal's reason; "" where all are
  * there, NULL when memory is out. Strings live in `arena`. */
 const char *pj_source_missing_folder(const struct pj_module *module, const char *directory,

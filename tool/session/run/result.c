@@ -229,7 +229,7 @@ static int fill_jobs(struct pj_session *session, struct pj_report *report, struc
     if (!report->jobs)
         return pj_error_no_memory(err);
     report->job_count = count;
-    report->left_out = session->plan ? session->plan->left_out : 0;
+    report->left_out = session->plan ? session->plan->left_out.count : 0;
     for (size_t i = 0; i < count; i++) {
         int r = pj_result_row(session, i, &report->jobs[i], err);
         if (r < 0)
