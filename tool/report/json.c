@@ -53,6 +53,7 @@ static json_t *make_offline(const struct pj_report_offline *offline)
     struct pj_json_builder object = {.value = json_object()};
     pj_json_member(&object, "profiles", pj_json_finish(&profiles));
     pj_json_member(&object, "compiler", pj_json_text(offline->compiler));
+    pj_json_member(&object, "compiler_path", pj_json_text(offline->compiler_path));
     return pj_json_finish(&object);
 }
 

@@ -242,6 +242,28 @@ static void put_environment(const struct pj_report *report, size_t start, struct
     }
 }
 
+static void put_compiler(const char *name, const char *version, const char *path, struct pj_buffer *buffer)
+{
+    pj_buffer_printf(buffer, "    %s%s%s  ", name, version ? " " : "", version ? version : "");
+    pj_text_escape(buffer, path, strlen(path));
+    pj_buffer_putc(buffer, '\n');
+}
+
+/* Which NVRTC made the PTX of sources, and what compiled in place of a driver. */
+static void put_compilers(const struct pj_report *report, size_t start, struct pj_buffer *buffer)
+{
+    const struct pj_report_library *nvrtc = &report->nvrtc;
+    const struct pj_report_offline *offline = &report->offline;
+    if (!nvrtc->path && !offline->compiler_path)
+        return;
+    pj_buffer_puts(buffer, buffer->size > start ? "\n" : "");
+    pj_buffer_puts(buffer, "compilers:\n");
+    if (nvrtc->path)
+        put_compiler("NVRTC", nvrtc->build ? nvrtc->build : nvrtc->version, nvrtc->path, buffer);
+    if (offline->compiler_path)
+        put_compiler(offline->compiler ? offline->compiler : "?", NULL, offline->compiler_path, buffer);
+}
+
 int pj_render_table(const struct pj_report *report, bool verbose, struct pj_buffer *buffer,
                     struct pj_error **err)
 {
@@ -265,6 +287,8 @@ int pj_render_table(const struct pj_report *report, bool verbose, struct pj_buff
         return result;
     if (!report->nothing_to_do || verbose)
         put_environment(report, start, buffer);
+    if (verbose)
+        put_compilers(report, start, buffer);
     pj_notes_put(report->notes, report->note_count, start, buffer);
     return pj_buffer_check(buffer, err);
 }

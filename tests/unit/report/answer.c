@@ -100,7 +100,7 @@ static void offline_skipped_and_left_out_have_counts(void **state)
     assert_answer(report, "4 jobs: 3 stored (2 reused, 1 compiled, not yet seen by a driver), 1 skipped, "
                           "1 target left out in 2.9 s; cache /var/cache/app/nv");
     struct pj_report_profile profile = {.driver_version = "580.159.04", .stamp = "Apr 29 202617:12:06"};
-    report->offline = (struct pj_report_offline){&profile, 1, "ptxas 13.0.88"};
+    report->offline = (struct pj_report_offline){&profile, 1, "ptxas 13.0.88", NULL};
     assert_answer(report,
                   "4 jobs: 3 stored (2 reused, 1 compiled by ptxas 13.0.88, not yet seen by a driver), "
                   "1 skipped, 1 target left out in 2.9 s; cache /var/cache/app/nv");

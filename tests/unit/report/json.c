@@ -117,7 +117,8 @@ static void a_run_without_a_driver_names_profiles_and_compiler(void **state)
     assert_non_null(strstr(pj_buffer_text(&json),
                            "  \"offline\": {\"profiles\": [{\"driver_version\": \"580.159.04\", "
                            "\"stamp\": \"Apr 29 202617:12:06\"}, {\"driver_version\": \"581.1\", "
-                           "\"stamp\": \"May  1 202609:00:00\"}], \"compiler\": \"ptxas 13.0.88\"},\n"));
+                           "\"stamp\": \"May  1 202609:00:00\"}], \"compiler\": \"ptxas 13.0.88\", "
+                           "\"compiler_path\": \"/opt/bin/ptxas\"},\n"));
     assert_non_null(
         strstr(pj_buffer_text(&json), "\"origin\": \"compiled\", \"offline_compiler\": \"ptxas 13.0.88\", "));
     assert_non_null(strstr(pj_buffer_text(&json), "\"origin\": \"reused\", \"offline_compiler\": null, "));

@@ -210,7 +210,7 @@ static struct pj_report *make_offline(struct pj_arena *arena)
         return NULL;
     profiles[0] = (struct pj_report_profile){"580.159.04", "Apr 29 202617:12:06"};
     profiles[1] = (struct pj_report_profile){"581.1", "May  1 202609:00:00"};
-    report->offline = (struct pj_report_offline){profiles, 2, "ptxas 13.0.88"};
+    report->offline = (struct pj_report_offline){profiles, 2, "ptxas 13.0.88", "/opt/bin/ptxas"};
     for (size_t i = 0; i < 2; i++) {
         report->jobs[i].verdict = PJ_VERDICT_STORED;
         report->jobs[i].warm.count = 0;

@@ -97,7 +97,7 @@ static struct pj_receipt full(void)
                                         .stamp = "Apr 29 202617:12:06",
                                         .devices = devices,
                                         .device_count = PJ_COUNT(devices)},
-                               .offline = {profiles, PJ_COUNT(profiles), "ptxas 13.0.88"},
+                               .offline = {profiles, PJ_COUNT(profiles), "ptxas 13.0.88", "/opt/bin/ptxas"},
                                .cache_format = 65,
                                .left_out = 7,
                                .inputs = inputs,
@@ -216,6 +216,7 @@ static void everything_comes_back(void **state)
     assert_text(found->offline.profiles[0].driver_version, "580.159.04");
     assert_text(found->offline.profiles[1].stamp, "odd\n\xff");
     assert_text(found->offline.compiler, "ptxas 13.0.88");
+    assert_text(found->offline.compiler_path, "/opt/bin/ptxas");
     assert_int_equal(found->cache_format, 65);
     assert_int_equal(found->left_out, 7);
     assert_int_equal(found->input_count, PJ_COUNT(inputs));
@@ -256,6 +257,22 @@ static void an_empty_receipt_is_written_to_the_byte(void **state)
     assert_null(found->jobs);
     pj_receipt_free(found);
     pj_receipt_free(NULL);
+}
+
+/* Receipts of earlier versions tell of a compiler alone. */
+static void a_compiler_may_have_no_path(void **state)
+{
+    (void)state;
+    PJ_CLEANUP_BUFFER struct pj_buffer text = {0};
+    struct pj_receipt *found = NULL;
+    struct pj_receipt receipt = full();
+    receipt.offline.compiler_path = NULL;
+    write_receipt(&receipt, &text);
+    assert_non_null(strstr(text.data, ",\"compiler\":\"ptxas 13.0.88\"},\"cache_format\""));
+    assert_int_equal(pj_receipt_read(text.data, text.size, &found, NULL), 0);
+    assert_text(found->offline.compiler, "ptxas 13.0.88");
+    assert_null(found->offline.compiler_path);
+    pj_receipt_free(found);
 }
 
 static void odd_strings_stay_json(void **state)
@@ -388,7 +405,7 @@ static void the_message_names_place_and_cure(void **state)
                    "reading the receipt at byte 205, member \"samples\": expected a whole number within its "
                    "limits, found `\"3\",\"gpu_listing\":\"0000:...`; `prejit warm` writes a new one");
     assert_refused("]}\n", "",
-                   "reading the receipt at byte 3234, member \"entries\": expected ], found the end; "
+                   "reading the receipt at byte 3267, member \"entries\": expected ], found the end; "
                    "`prejit warm` writes a new one");
 }
 
@@ -537,6 +554,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(everything_comes_back),
         cmocka_unit_test(an_empty_receipt_is_written_to_the_byte),
+        cmocka_unit_test(a_compiler_may_have_no_path),
         cmocka_unit_test(odd_strings_stay_json),
         cmocka_unit_test(what_was_not_measured_comes_back_as_that),
         cmocka_unit_test(a_missing_name_is_not_written),

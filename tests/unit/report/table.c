@@ -106,6 +106,22 @@ static void verbose_adds_columns(void **state)
                  "         -  -                   canary, not faster\n");
 }
 
+static void verbose_names_the_compilers(void **state)
+{
+    (void)state;
+    PJ_CLEANUP_BUFFER struct pj_buffer buffer = {0};
+    struct pj_report report = {.command = "warm",
+                               .nvrtc = {.path = "/opt/libnvrtc.so.13", .version = "13.0"},
+                               .offline = {.compiler = "ptxas 13.0.88", .compiler_path = "/odd\n/ptxas"}};
+    assert_table(&report, false, "");
+    assert_table(&report, true,
+                 "compilers:\n    NVRTC 13.0  /opt/libnvrtc.so.13\n"
+                 "    ptxas 13.0.88  /odd\\x0a/ptxas\n");
+    report.nvrtc.build = "13.0.88";
+    report.offline.compiler_path = NULL;
+    assert_table(&report, true, "compilers:\n    NVRTC 13.0.88  /opt/libnvrtc.so.13\n");
+}
+
 /* A link has one for each input: the size is that of all, and -v names them. */
 static void several_entries_are_summed_and_named(void **state)
 {
@@ -194,7 +210,7 @@ static void nothing_to_do_needs_no_table(void **state)
     report->note_count = 0;
     assert_table(report, false, "");
     assert_int_equal(pj_render_table(report, true, &verbose, NULL), 0);
-    assert_int_equal(count_lines(pj_buffer_text(&verbose)), 4 + 1 + 2);
+    assert_int_equal(count_lines(pj_buffer_text(&verbose)), 4 + 1 + 2 + 1 + 2);
     report->jobs[1].slow = true;
     report->jobs[1].reason = "a warm load took 1 ms, the manifest allows 0.5 ms";
     assert_table(report, false,
@@ -392,6 +408,7 @@ int main(void)
         cmocka_unit_test(code_has_a_column_where_it_was_compared),
         cmocka_unit_test(other_code_is_shown_among_many),
         cmocka_unit_test(verbose_adds_columns),
+        cmocka_unit_test(verbose_names_the_compilers),
         cmocka_unit_test(several_entries_are_summed_and_named),
         cmocka_unit_test(a_plan_shows_what_is_there),
         cmocka_unit_test(forty_jobs_are_shown_in_full),

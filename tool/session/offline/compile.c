@@ -82,6 +82,7 @@ static int check_compiler(struct pj_offline *offline, bool made, struct pj_error
     int r = offline->checked ? pj_offline_check_compiler(offline, compiler, tool, err) : 0;
     if (r < 0)
         return r;
+    session->offline.compiler_path = compiler->library.path;
     offline->compiler = session->offline.compiler = pj_arena_printf(
         &session->arena, "%s %s", offline->library == PJ_LIBRARY_PTXAS ? "ptxas" : "nvJitLink", version);
     return offline->compiler ? 0 : pj_error_no_memory(err);
