@@ -243,7 +243,23 @@ static json_t *make_against(const struct pj_report_job *job)
     return pj_json_finish(&object);
 }
 
-static json_t *make_job(const struct pj_report_job *job)
+/* What a plan knows of a job that has no verdict, which is that of a run. */
+static json_t *make_planned(const struct pj_report *report, const struct pj_report_job *job)
+{
+    if (!pj_report_is_plan(report) || job->verdict != PJ_VERDICT_NONE)
+        return json_null();
+    switch (job->witnesses.entry_present) {
+    case PJ_WITNESS_YES:
+        return json_string("present");
+    case PJ_WITNESS_NO:
+        return json_string("to-compile");
+    case PJ_WITNESS_UNKNOWN:
+        break;
+    }
+    return json_string("unknown");
+}
+
+static json_t *make_job(const struct pj_report *report, const struct pj_report_job *job)
 {
     struct pj_json_builder object = {.value = json_object()};
     const char *verdict = pj_verdict_name(job->verdict);
@@ -255,6 +271,7 @@ static json_t *make_job(const struct pj_report_job *job)
     pj_json_member(&object, "options", make_options(&job->options));
     pj_json_member(&object, "required", json_boolean(job->required));
     pj_json_member(&object, "verdict", pj_json_text(*verdict ? verdict : NULL));
+    pj_json_member(&object, "planned", make_planned(report, job));
     pj_json_member(&object, "reason_code", pj_json_text(job->reason_code));
     pj_json_member(&object, "reason", pj_json_text(job->reason));
     pj_json_member(&object, "origin", make_origin(job->origin));
@@ -293,7 +310,7 @@ int pj_render_json(const struct pj_report *report, struct pj_buffer *buffer, str
     pj_json_append(buffer, ",\n  \"store\": ", make_store(report));
     pj_buffer_puts(buffer, ",\n  \"jobs\": [");
     for (size_t i = 0; i < report->job_count && !buffer->failed; i++)
-        pj_json_append(buffer, i == 0 ? "\n    " : ",\n    ", make_job(&report->jobs[i]));
+        pj_json_append(buffer, i == 0 ? "\n    " : ",\n    ", make_job(report, &report->jobs[i]));
     pj_buffer_puts(buffer,
                    report->job_count > 0 ? "\n  ],\n  \"environment\": [" : "],\n  \"environment\": [");
     for (size_t i = 0; i < report->environment_count; i++)

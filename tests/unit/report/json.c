@@ -83,8 +83,9 @@ static void a_measured_job_is_one_line(void **state)
     static const char job[] =
         "    {\"id\": \"m2[max_registers=64]@sm_80\", \"module\": \"m2\", \"target\": \"sm_80\", "
         "\"target_kind\": \"foreign\", \"options\": {\"max_registers\": 64, \"generate_line_info\": true, "
-        "\"cache_mode\": \"ca\"}, \"required\": true, \"verdict\": \"proven\", \"reason_code\": null, "
-        "\"reason\": null, \"origin\": \"repaired\", \"offline_compiler\": null, \"against_driver\": null, "
+        "\"cache_mode\": \"ca\"}, \"required\": true, \"verdict\": \"proven\", \"planned\": null, "
+        "\"reason_code\": null, \"reason\": null, \"origin\": \"repaired\", \"offline_compiler\": null, "
+        "\"against_driver\": null, "
         "\"compile_ms\": null, "
         "\"cold_ms\": {\"value\": 312.5, \"source\": \"receipt\"}, "
         "\"warm_ms\": {\"median\": 1.0, \"min\": 0.9, \"max\": 1.3, \"samples\": [1.0, 0.9, 1.3]}, "
@@ -122,6 +123,33 @@ static void a_run_without_a_driver_names_profiles_and_compiler(void **state)
     assert_non_null(
         strstr(pj_buffer_text(&json), "\"origin\": \"compiled\", \"offline_compiler\": \"ptxas 13.0.88\", "));
     assert_non_null(strstr(pj_buffer_text(&json), "\"origin\": \"reused\", \"offline_compiler\": null, "));
+}
+
+/* No verdict, and yet something is known. */
+static void a_plan_says_what_it_knows(void **state)
+{
+    static const struct {
+        enum pj_verdict verdict;
+        enum pj_witness present;
+        const char *text;
+    } rows[] = {
+        {PJ_VERDICT_NONE, PJ_WITNESS_YES, "\"verdict\": null, \"planned\": \"present\", "},
+        {PJ_VERDICT_NONE, PJ_WITNESS_NO, "\"verdict\": null, \"planned\": \"to-compile\", "},
+        {PJ_VERDICT_NONE, PJ_WITNESS_UNKNOWN, "\"verdict\": null, \"planned\": \"unknown\", "},
+        {PJ_VERDICT_SKIPPED, PJ_WITNESS_NO, "\"verdict\": \"skipped\", \"planned\": null, "},
+    };
+    (void)state;
+    for (size_t i = 0; i < PJ_COUNT(rows); i++) {
+        PJ_CLEANUP_BUFFER struct pj_buffer plan = {0}, warm = {0};
+        struct pj_report_job job = {
+            .id = "a@sm_90", .verdict = rows[i].verdict, .witnesses = {.entry_present = rows[i].present}};
+        struct pj_report report = {.command = "plan", .jobs = &job, .job_count = 1};
+        assert_int_equal(pj_render_json(&report, &plan, NULL), 0);
+        assert_non_null(strstr(pj_buffer_text(&plan), rows[i].text));
+        report.command = "warm";
+        assert_int_equal(pj_render_json(&report, &warm, NULL), 0);
+        assert_non_null(strstr(pj_buffer_text(&warm), "\"planned\": null, "));
+    }
 }
 
 static void code_is_told_beside_the_drivers(void **state)
@@ -172,6 +200,7 @@ int main(void)
         cmocka_unit_test(a_short_run_took_some_time),
         cmocka_unit_test(a_measured_job_is_one_line),
         cmocka_unit_test(a_run_without_a_driver_names_profiles_and_compiler),
+        cmocka_unit_test(a_plan_says_what_it_knows),
         cmocka_unit_test(code_is_told_beside_the_drivers),
         cmocka_unit_test(every_entry_is_listed),
         cmocka_unit_test(output_is_appended_and_the_same_every_time),

@@ -64,6 +64,7 @@ def check_values(models):
     assert hostile["cache"]["path"] == "/c\\xff\\x01" and hostile["summary"]["seconds"] is None
     summary = models["trouble"]["summary"]
     assert summary["jobs"] == 14 and summary["failed"] == 5 and models["trouble"]["exit_code"] == 3
+    assert [job["planned"] for job in models["plan"]["jobs"]] == ["present", "to-compile", "unknown", None]
     assert len(models["many"]["jobs"]) == 1000
     assert models["bare"]["jobs"] == [] and models["bare"]["command"] is None
 
@@ -82,6 +83,7 @@ def main():
     check_values(models)
     check_strict(validator, models["warm"], 100)
     check_strict(validator, models["against"], 100)
+    check_strict(validator, models["offline"], 100)
     refusal = load(emit, "refusal")
     for error in validator.iter_errors(refusal):
         sys.exit(f"refusal: {error.json_path}: {error.message}")
