@@ -12,7 +12,9 @@ def refuse(constant):
 
 
 def in_short(report):
-    """Command, exit status, and each job, unit or finding with what became of it."""
+    """Command, exit status, and each job, unit, finding or entry with what became of it."""
+    if "entries" in report:
+        return f"cache ls: {' '.join(entry['state'] for entry in report['entries'])}".rstrip()
     if "findings" in report:
         rows = [f"{finding['code']}={finding['severity']}" for finding in report["findings"]]
         return f"doctor exit {report['result']['exit_code']}: {' '.join(rows)}"

@@ -102,6 +102,62 @@ static const struct pj_column columns[] = {
     {"OPTIONS", "option_text", PJ_COLUMN_TEXT, false, get_options},
 };
 
+/* The cache itself, for JSON. */
+struct listed_cache {
+    const struct pj_cache_location *location;
+    const struct pj_snapshot *snapshot;
+};
+
+static bool get_cache_path(const void *row, struct pj_cell *cell)
+{
+    const struct listed_cache *cache = row;
+    pj_buffer_puts(&cell->text, cache->location->path);
+    return true;
+}
+
+static bool get_cache_exists(const void *row, struct pj_cell *cell)
+{
+    const struct listed_cache *cache = row;
+    cell->flag = cache->snapshot->exists;
+    return true;
+}
+
+static bool get_cache_bytes(const void *row, struct pj_cell *cell)
+{
+    const struct listed_cache *cache = row;
+    cell->count = cache->snapshot->bytes;
+    return true;
+}
+
+static bool get_cache_limit(const void *row, struct pj_cell *cell)
+{
+    const struct listed_cache *cache = row;
+    cell->count = cache->location->limit_bytes <= INT64_MAX ? cache->location->limit_bytes : INT64_MAX;
+    return true;
+}
+
+/* An empty directory needs none. */
+static bool is_index_spoiled(const struct pj_snapshot *snapshot)
+{
+    return snapshot->index_state != PJ_INDEX_VALID && snapshot->count > 0;
+}
+
+static bool get_cache_index(const void *row, struct pj_cell *cell)
+{
+    const struct listed_cache *cache = row;
+    if (is_index_spoiled(cache->snapshot))
+        pj_buffer_printf(&cell->text, "it %s", pj_index_state_text(cache->snapshot->index_state));
+    return is_index_spoiled(cache->snapshot);
+}
+
+static const struct pj_column cache_columns[] = {
+    {NULL, "path", PJ_COLUMN_TEXT, false, get_cache_path},
+    {NULL, "exists", PJ_COLUMN_FLAG, false, get_cache_exists},
+    {NULL, "bytes", PJ_COLUMN_COUNT, false, get_cache_bytes},
+    {NULL, "limit_bytes", PJ_COLUMN_COUNT, false, get_cache_limit},
+    {NULL, "index_problem", PJ_COLUMN_TEXT, false, get_cache_index},
+};
+
 /* What the driver would make of the file; not known where it cannot be read. */
 static int check(int cache_fd, uint64_t hash, struct listed_entry *entry, struct pj_error **err)
 {
@@ -171,9 +227,13 @@ static int render(const struct pj_cache_location *location, const struct pj_snap
 {
     char used[PJ_SIZE_TEXT], limit[PJ_SIZE_TEXT];
     if (json) {
-        pj_buffer_puts(text, "{\"schema\": \"prejit-cache/1\", \"entries\":\n");
-        int r = pj_column_json(table, text, err);
-        pj_buffer_puts(text, "}\n");
+        const struct listed_cache cache = {location, snapshot};
+        pj_buffer_puts(text, "{\n  \"schema\": \"prejit-cache/1\",\n  \"cache\": ");
+        int r = pj_column_json_object(cache_columns, PJ_COUNT(cache_columns), &cache, text, err);
+        pj_buffer_puts(text, ",\n  \"entries\": ");
+        if (r == 0)
+            r = pj_column_json(table, text, err);
+        pj_buffer_puts(text, "\n}\n");
         return r;
     }
     int r = pj_column_text(table, false, text, err);
@@ -183,7 +243,7 @@ static int render(const struct pj_cache_location *location, const struct pj_snap
     pj_text_escape(text, location->path, strlen(location->path));
     if (!snapshot->exists)
         pj_buffer_puts(text, " (there is no such directory yet)");
-    else if (snapshot->index_state != PJ_INDEX_VALID && snapshot->count > 0)
+    else if (is_index_spoiled(snapshot))
         pj_buffer_printf(text, "\nits index %s", pj_index_state_text(snapshot->index_state));
     pj_buffer_putc(text, '\n');
     return r;
