@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whole reads and writes of files, and their atomic replacement. */
+/* Whole reads and writes of files. */
 #include "base/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-#include "base/digest.h"
-#include "base/memory.h"
 
 void pj_close(int fd)
 {
@@ -187,41 +182,4 @@ int pj_file_pwrite(int fd, const char *name, const void *bytes, size_t size, uin
         done += (size_t)put;
     }
     return 0;
-}
-
-enum { TEMPORARY_DIGITS = 16 };
-
-int pj_file_replace(int dirfd, const char *name, const void *bytes, size_t size, mode_t mode,
-                    struct pj_error **err)
-{
-    uint64_t random = 0;
-    int r = pj_random_bytes(&random, sizeof random, err);
-    if (r < 0)
-        return r;
-    PJ_CLEANUP_FREE char *temporary = NULL;
-    if (asprintf(&temporary, "%s.%0*" PRIx64, name, TEMPORARY_DIGITS, random) < 0) {
-        temporary = NULL;
-        return pj_error_no_memory(err);
-    }
-    PJ_CLEANUP_CLOSE int fd =
-        openat(dirfd, temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
-    if (fd < 0)
-        return pj_error_errno(err, PJ_ERROR_IO, errno, "cannot create %s", temporary);
-    r = pj_file_pwrite(fd, temporary, bytes, size, 0, err);
-    if (r == 0 && fsync(fd) != 0)
-        r = pj_error_errno(err, PJ_ERROR_IO, errno, "cannot flush %s", temporary);
-    if (r == 0 && renameat(dirfd, temporary, dirfd, name) != 0)
-        r = pj_error_errno(err, PJ_ERROR_IO, errno, "cannot rename %s to %s", temporary, name);
-    if (r < 0)
-        (void)unlinkat(dirfd, temporary, 0);
-    return r;
-}
-
-size_t pj_file_temporary_length(const char *name)
-{
-    size_t length = strlen(name), behind = 1 + TEMPORARY_DIGITS;
-    if (length <= behind || name[length - behind] != '.' ||
-        strspn(name + length - TEMPORARY_DIGITS, "0123456789abcdef") != TEMPORARY_DIGITS)
-        return 0;
-    return length - behind;
 }

@@ -45,6 +45,11 @@ int pj_file_open_regular(int dirfd, const char *path, int *ret_fd, struct stat *
 int pj_file_replace(int dirfd, const char *name, const void *bytes, size_t size, mode_t mode,
                     struct pj_error **err);
 
+/** Fails, with the errno, where pj_file_replace could not give `name` a file, as far as that can be known
+ * beforehand: makes its temporary file and removes it again, and looks at what has the name, which stays as
+ * it is. */
+int pj_file_check_replace(int dirfd, const char *name, struct pj_error **err);
+
 /** How many bytes of `name`, a name in a folder, are the name that pj_file_replace would give the file in the
  * end, where it is a temporary one as it makes them; else 0. One that was killed leaves it behind. */
 size_t pj_file_temporary_length(const char *name);

@@ -3,6 +3,7 @@
 #include "cli/output.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <string.h>
 #include <unistd.h>
@@ -30,14 +31,23 @@ bool pj_cli_write(int fd, const char *text, size_t size)
     return true;
 }
 
-int pj_cli_show(const char *text, size_t size)
+static int cannot_show(int errnum)
 {
-    if (pj_cli_write(STDOUT_FILENO, text, size))
-        return 0;
     PJ_CLEANUP_BUFFER struct pj_buffer message = {0};
-    pj_buffer_printf(&message, "cannot write to standard output: %s", strerror(errno));
+    pj_buffer_printf(&message, "cannot write to standard output: %s", strerror(errnum));
     pj_cli_complain(pj_buffer_text(&message));
     return 1;
+}
+
+int pj_cli_show(const char *text, size_t size)
+{
+    return pj_cli_write(STDOUT_FILENO, text, size) ? 0 : cannot_show(errno);
+}
+
+int pj_cli_check_show(void)
+{
+    int flags = fcntl(STDOUT_FILENO, F_GETFL);
+    return flags >= 0 && (flags & O_ACCMODE) != O_RDONLY ? 0 : cannot_show(EBADF);
 }
 
 /* "FILE:LINE: …", "FILE:LINE:COLUMN: …": editors find the place only where the file's name comes first. What

@@ -14,6 +14,10 @@ bool pj_cli_write(int fd, const char *text, size_t size);
  * after a complaint where it could not. */
 int pj_cli_show(const char *text, size_t size);
 
+/** Where standard output is closed: what pj_cli_show would complain of and give after the work, before it. 0
+ * where it is not; it may still be full by then. */
+int pj_cli_check_show(void);
+
 /** The message to standard error, "prejit: " before it unless it starts with a place in a file. */
 void pj_cli_complain(const char *message);
 

@@ -18,16 +18,25 @@
 #include "cli/user.h"
 #include "report/model.h"
 
+#define INSTEAD "or leave --output away, which gives the profile to standard output"
+
 /* The file is replaced, which for /dev/null or /dev/stdout would take it away from everybody. */
-static int check_place(const struct pj_cli_options *options, struct pj_error **err)
+static int check_file(const char *path, struct pj_error **err)
 {
     struct stat status;
-    if (!options->out_file || lstat(options->out_file, &status) != 0 || S_ISREG(status.st_mode))
-        return 0;
-    return pj_error_set(err, PJ_ERROR_USAGE,
-                        "--output %s: that is no regular file, and it would be replaced: name a file, or "
-                        "leave --output away, which gives the profile to standard output",
-                        options->out_file);
+    PJ_CLEANUP_ERROR struct pj_error *problem = NULL;
+    if (lstat(path, &status) == 0 && !S_ISREG(status.st_mode))
+        return pj_error_set(
+            err, PJ_ERROR_USAGE,
+            "--output %s: that is no regular file, and it would be replaced: name a file, " INSTEAD, path);
+    int r = pj_file_check_replace(AT_FDCWD, path, &problem);
+    if (r == PJ_ERROR_NO_MEMORY)
+        return pj_error_no_memory(err);
+    return r == 0 ? 0
+                  : pj_error_set(err, pj_error_code(problem),
+                                 "--output: %s: name a file in a folder that is there and can be written "
+                                 "to, " INSTEAD,
+                                 pj_error_message(problem));
 }
 
 /* The profile goes into the file and the cases to standard output; without a file the profile has standard
@@ -63,7 +72,9 @@ static int make(const struct pj_command *command, const struct pj_cli_options *o
         .interrupt_fd = signals_fd,
     };
     int status = PJ_EXIT_FAILED;
-    int r = signals_fd < 0 ? -1 : check_place(options, &error);
+    int r = signals_fd < 0 ? -1 : 0;
+    if (r == 0 && options->out_file)
+        r = check_file(options->out_file, &error);
     if (r == 0)
         r = pj_profile_make(&asked, &profile, &text, &status, &error);
     if (r == 0)
@@ -81,7 +92,9 @@ static int run(const struct pj_command *command, int count, char **arguments)
     struct pj_error *error = NULL;
     if (pj_cli_options_parse(command, count, arguments, &options, &error) < 0)
         return pj_cli_refuse(command, false, error);
-    int status = options.help ? pj_cli_show_help(command) : make(command, &options);
+    int status = options.help ? pj_cli_show_help(command) : options.out_file ? 0 : pj_cli_check_show();
+    if (status == 0 && !options.help)
+        status = make(command, &options);
     pj_cli_options_free(&options);
     return status;
 }
@@ -97,6 +110,6 @@ const struct pj_command pj_command_profile = {
         "is written down as a profile for: prejit warm --offline FILE. Needs a GPU, a driver and ptxas;\n"
         "touches no cache but one of its own.\n"
         "Exit status: 0; 1 something could not be proven: the profile says what; 2 usage; 3 there is no\n"
-        "driver, GPU or ptxas, or the driver writes an unknown format.",
+        "driver, GPU or ptxas, FILE cannot be written, or the driver writes an unknown format.",
     .run = run,
 };

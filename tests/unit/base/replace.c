@@ -3,6 +3,7 @@
 #include "folder.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -137,6 +138,46 @@ static void test_full_disk(void **state)
     assert_int_equal(count_names(&folder), 1);
 }
 
+/* What cannot be replaced is told beforehand; what can be stays as it is. */
+static void test_check(void **state)
+{
+    (void)state;
+    CLEANUP_FOLDER struct folder folder;
+    folder_make(&folder);
+    folder_write(&folder, "folder/a", "kept");
+    PJ_CLEANUP_CLOSE int at = folder_open(&folder);
+    PJ_CLEANUP_ERROR struct pj_error *err = NULL;
+    char longest[NAME_MAX + 1], message[NAME_MAX + 64];
+    expect_success(pj_file_check_replace(at, "new", &err), &err);
+    expect_success(pj_file_check_replace(at, "folder/new", &err), &err);
+    expect_success(pj_file_check_replace(at, "folder/a", &err), &err);
+    assert_int_equal(symlinkat("folder", at, "link"), 0); /* a link goes, whatever it leads to */
+    expect_success(pj_file_check_replace(at, "link", &err), &err);
+    static const struct {
+        const char *name, *message;
+        int errnum;
+    } cases[] = {
+        {"folder", "cannot replace folder: Is a directory", EISDIR},
+        {"none/a", "cannot write none/a: No such file or directory", ENOENT},
+        {"folder/a/b", "cannot write folder/a/b: Not a directory", ENOTDIR},
+    };
+    for (size_t i = 0; i < PJ_COUNT(cases); i++) {
+        assert_int_equal(pj_file_check_replace(at, cases[i].name, &err), PJ_ERROR_IO);
+        assert_string_equal(pj_error_message(err), cases[i].message);
+        assert_int_equal(err->errnum, cases[i].errnum);
+        pj_error_clear(&err);
+    }
+    memset(longest, 'x', NAME_MAX); /* its temporary file's name would be longer than a name may be */
+    longest[NAME_MAX] = '\0';
+    (void)snprintf(message, sizeof message, "cannot write %s: File name too long", longest);
+    assert_int_equal(pj_file_check_replace(at, longest, &err), PJ_ERROR_IO);
+    assert_string_equal(pj_error_message(err), message);
+    assert_int_equal(count_names(&folder), 2);
+    expect_content(&folder, "folder/a", "kept");
+    assert_int_equal(unlinkat(at, "folder/a", 0), 0);
+    assert_int_equal(unlinkat(at, "folder", AT_REMOVEDIR), 0); /* nothing was left in it */
+}
+
 static void test_temporary_length(void **state)
 {
     (void)state;
@@ -164,6 +205,7 @@ int main(void)
         cmocka_unit_test(test_link_is_replaced),
         cmocka_unit_test(test_failures_leave_nothing),
         cmocka_unit_test(test_full_disk),
+        cmocka_unit_test(test_check),
         cmocka_unit_test(test_temporary_length),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
