@@ -108,8 +108,8 @@ int pj_build_take_cubin(struct pj_build *build, struct pj_build_work *work, stru
 int pj_build_settle(struct pj_build_work *work, enum pj_build_verdict verdict, const char *code,
                     const char *reason, struct pj_error **err);
 
-/** Makes the output folder where it is missing; one that cannot be written to is known before anything is
- * compiled. */
+/** Makes the output folder where it is missing; an output that cannot be written there is known before
+ * anything is compiled. */
 int pj_build_open_out_dir(struct pj_build *build, struct pj_error **err);
 
 /** Removes from the output folder the half-written files that a killed build left: temporaries of

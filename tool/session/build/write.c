@@ -47,21 +47,6 @@ static int write_unit(struct pj_build *build, struct pj_build_work *work, struct
     return r;
 }
 
-int pj_build_open_out_dir(struct pj_build *build, struct pj_error **err)
-{
-    PJ_CLEANUP_CLOSE int fd = -1;
-    const char *out_dir = build->options->out_dir;
-    if (build->options->check)
-        return 0;
-    build->made_out_dir = access(out_dir, F_OK) != 0;
-    int r = pj_directory_create(out_dir, 0777, err);
-    if (r == 0)
-        r = pj_directory_open(AT_FDCWD, out_dir, true, &fd, err);
-    if (r == 0 && faccessat(fd, ".", W_OK | X_OK, AT_EACCESS) != 0)
-        r = pj_error_errno(err, PJ_ERROR_IO, errno, "cannot write there");
-    return r < 0 ? pj_error_wrap(err, r, "--out-dir %s", out_dir) : 0;
-}
-
 static int remove_file(const char *out_dir, const char *module, const char *target, const char *ending,
                        struct pj_error **err)
 {
