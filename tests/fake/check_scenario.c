@@ -227,6 +227,9 @@ static void init_and_context_fail(void)
     char *text = check_ptx("k", "");
     check_play("init_fail CUDA_ERROR_SYSTEM_DRIVER_MISMATCH\n");
     EXPECT(check_load_text(text).init == CUDA_ERROR_SYSTEM_DRIVER_MISMATCH);
+    check_play("state starts\ninit_fail CUDA_ERROR_UNKNOWN after 1\n");
+    EXPECT(check_load_text(text).init == CUDA_SUCCESS);
+    EXPECT(check_load_text(text).init == CUDA_ERROR_UNKNOWN);
     check_play("state counters\ncontext_fail CUDA_ERROR_OUT_OF_MEMORY times 1\n");
     EXPECT(check_load_text(text).context == CUDA_ERROR_OUT_OF_MEMORY);
     EXPECT(check_load_text(text).context == CUDA_SUCCESS);

@@ -53,6 +53,9 @@ static CUresult initialise(struct fake_driver *driver)
     /* Every visible device adds as much again. */
     fake_pass(scenario->init_ms * (driver->device_count ? driver->device_count : 1), scenario->burn);
     CUresult result = scenario->init_fail;
+    if (result != CUDA_SUCCESS && scenario->init_fail_after >= 0 &&
+        fake_scenario_count(scenario->init_fail_line) < (unsigned long)scenario->init_fail_after)
+        result = CUDA_SUCCESS;
     if (result == CUDA_SUCCESS && !driver->device_count)
         result = CUDA_ERROR_NO_DEVICE;
     fake_scenario_log("init", "devices=%u result=%s", driver->device_count, fake_error_name(result));

@@ -39,6 +39,7 @@ static void set_defaults(struct fake_scenario *scenario)
     *scenario = (struct fake_scenario){.driver_version = 13000,
                                        .newest_isa = 90,
                                        .init_ms = 20,
+                                       .init_fail_after = -1,
                                        .context_ms = 20,
                                        .context_fail_times = -1,
                                        .compile_base_ms = 2,
@@ -78,6 +79,19 @@ static void read_isa(struct fake_scenario *scenario, struct fake_words *words)
         word[2] > '9')
         fake_words_die(words, "`ptx_version` wants a version such as 9.0");
     scenario->newest_isa = (unsigned)(word[0] - '0') * 10 + (unsigned)(word[2] - '0');
+}
+
+static void read_init_fail(struct fake_scenario *scenario, struct fake_words *words)
+{
+    scenario->init_fail = fake_words_result(words);
+    scenario->init_fail_line = words->line;
+    const char *word = fake_words_next(words);
+    if (!word)
+        return;
+    if (strcmp(word, "after") != 0)
+        fake_words_die(words, "`%s` is not understood; `after N` may follow", word);
+    scenario->init_fail_after = (long)fake_words_number(words);
+    words->counts = true;
 }
 
 static void read_context_fail(struct fake_scenario *scenario, struct fake_words *words)
@@ -138,7 +152,7 @@ static bool read_single(struct fake_scenario *scenario, const char *directive, s
     else if (strcmp(directive, "init_ms") == 0)
         scenario->init_ms = fake_words_number(words);
     else if (strcmp(directive, "init_fail") == 0)
-        scenario->init_fail = fake_words_result(words);
+        read_init_fail(scenario, words);
     else if (strcmp(directive, "context_ms") == 0)
         scenario->context_ms = fake_words_number(words);
     else if (strcmp(directive, "context_fail") == 0)

@@ -55,6 +55,8 @@ struct fake_scenario {
     char *stamp;
     double init_ms;
     CUresult init_fail;
+    long init_fail_after; /* so many succeed first; -1: none */
+    unsigned init_fail_line;
     double context_ms;
     CUresult context_fail;
     long context_fail_times;

@@ -110,6 +110,7 @@ const struct pj_command pj_command_profile = {
         "is written down as a profile for: prejit warm --offline FILE. Needs a GPU, a driver and ptxas;\n"
         "touches no cache but one of its own.\n"
         "Exit status: 0; 1 something could not be proven: the profile says what; 2 usage; 3 there is no\n"
-        "driver, GPU or ptxas, FILE cannot be written, or the driver writes an unknown format.",
+        "driver, GPU or ptxas, FILE cannot be written, or the driver writes an unknown format; 75 try\n"
+        "again later.",
     .run = run,
 };

@@ -67,6 +67,7 @@ static int open_own(const struct pj_session *session, struct own *own, struct pj
         .selection = session->selection,
         .plan = session->plan,
         .machine = session->machine,
+        .now = {.host = {.kernel_driver = session->now.host.kernel_driver}},
         .format = session->format,
         .stamp = session->stamp,
         .interrupted = session->interrupted,

@@ -13,6 +13,7 @@
 #include "host/limits.h"
 #include "session/engine/sizing.h"
 #include "session/receipt/reuse.h"
+#include "session/run/driver_start.h"
 #include "session/run/machine.h"
 #include "session/run/outcome.h"
 
@@ -437,8 +438,7 @@ static int meet(struct pj_engine *engine, struct pj_error **err)
     if (r < 0 || event.kind == PJ_EVENT_INTERRUPTED || event.kind == PJ_EVENT_TIME)
         return r;
     if (event.kind != PJ_EVENT_STARTED)
-        return pj_error_set(err, PJ_ERROR_ENVIRONMENT,
-                            "the CUDA driver does not start; its worker process: %s", event.death.text);
+        return pj_driver_start_death(event.death.text, err);
     return event.started->failed_step[0] ? pj_machine_start_error(session, event.started, err)
                                          : pj_machine_from_worker(session, event.started, err);
 }

@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "host/gpus.h"
+#include "session/run/driver_start.h"
 #include "session/run/machine.h"
 #include "session/run/outcome.h"
 
@@ -18,11 +20,13 @@
 
 static int take_started(struct pj_trial *trial, const struct pj_wire_started *started, struct pj_error **err)
 {
-    if (started->failed_step[0] != '\0' || started->device_count == 0)
-        return pj_error_set(err, PJ_ERROR_ENVIRONMENT,
-                            "the CUDA driver does not start: %s%s%s; see: prejit doctor",
-                            started->failed_step, *started->result_name ? " says " : ": ",
-                            *started->result_name ? started->result_name : started->message);
+    if (started->failed_step[0] != '\0') {
+        const struct pj_host_root root = pj_host_root_from_environment();
+        PJ_CLEANUP_FREE char *kernel = pj_host_kernel_driver(&root);
+        return pj_driver_start_error(kernel, "", started, err);
+    }
+    if (started->device_count == 0)
+        return pj_error_set(err, PJ_ERROR_ENVIRONMENT, "the CUDA driver has no GPU; see: prejit doctor");
     if (trial->gpu)
         return 0;
     const struct pj_wire_device *first = &started->devices[0];
@@ -89,8 +93,7 @@ int pj_trial_open(const char *driver, const char *worker_program, int interrupt_
     if (r == 0)
         r = ask(&trial, &spec, NULL, NULL, &event, err);
     if (r == 0 && event.kind == PJ_EVENT_DIED)
-        r = pj_error_set(err, PJ_ERROR_ENVIRONMENT,
-                         "the CUDA driver does not start: the worker process was %s", event.death.text);
+        r = pj_driver_start_death(event.death.text, err);
     if (r < 0)
         return r;
     *ret_trial = trial;

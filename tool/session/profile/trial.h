@@ -31,7 +31,7 @@ struct pj_trial {
     uint16_t arch;              /* of the first one */
 };
 
-/** Makes the folder and hears the driver: PJ_ERROR_ENVIRONMENT where it does not start. */
+/** Makes the folder and hears the driver; where it does not start, the error of pj_driver_start_error. */
 int pj_trial_open(const char *driver, const char *worker_program, int interrupt_fd,
                   struct pj_trial *ret_trial, struct pj_error **err);
 

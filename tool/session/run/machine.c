@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "arch/arch.h"
+#include "session/run/driver_start.h"
 
 static int allocate_devices(struct pj_session *session, size_t count, struct pj_error **err)
 {
@@ -94,18 +95,9 @@ int pj_machine_from_worker(struct pj_session *session, const struct pj_wire_star
     return pj_machine_files(session, started->files, started->file_count, err);
 }
 
-/* "580.159.04" of ".../libcuda.so.580.159.04"; NULL where the name has no such end. */
-static const char *version_in(const char *path)
-{
-    const char *mark = strstr(path, "libcuda.so.");
-    const char *version = mark ? mark + strlen("libcuda.so.") : NULL;
-    bool is_one = version && strchr(version, '.') && strspn(version, "0123456789.") == strlen(version);
-    return is_one ? version : NULL;
-}
-
 const char *pj_machine_driver_version(struct pj_arena *arena, const char *path)
 {
-    const char *version = version_in(path);
+    const char *version = pj_driver_file_version(path);
     return version ? pj_arena_strdup(arena, version) : NULL;
 }
 
@@ -147,42 +139,6 @@ int pj_machine_files(struct pj_session *session, const struct pj_wire_file *file
     return 0;
 }
 
-/* After an upgrade of the driver the old kernel module stays loaded until the next boot. That versions differ
- * is no fault by itself (forward-compatibility libraries differ and work), so it counts only where the driver
- * does not start. */
-static bool is_reboot_pending(const struct pj_session *session, const struct pj_wire_started *started,
-                              const char **ret_version)
-{
-    const char *kernel = session->now.host.kernel_driver;
-    const char *version = started->file_count > 0 ? version_in(started->files[0].path) : NULL;
-    if (!kernel || !version || strcmp(kernel, version) == 0)
-        return false;
-    *ret_version = version;
-    return true;
-}
-
-enum {
-    NO_DEVICE = 100,
-    SYSTEM_NOT_READY = 802,
-    SYSTEM_DRIVER_MISMATCH = 803,
-    COMPAT_NOT_SUPPORTED = 804,
-    UNKNOWN = 999,
-};
-
-static const char *hint_for(int32_t result)
-{
-    switch (result) {
-    case NO_DEVICE:
-        return ": no GPU is visible to this process (CUDA_VISIBLE_DEVICES, device nodes)";
-    case SYSTEM_DRIVER_MISMATCH:
-        return ": the loaded kernel driver is of another version; reboot, then run again";
-    case COMPAT_NOT_SUPPORTED:
-        return ": forward-compatibility libraries do not work on this GPU; leave them out";
-    default:
-        return "";
-    }
-}
-
 /* A cache can be warmed without a driver; nothing can be verified without one. */
 static const char *without_driver(const struct pj_session *session)
 {
@@ -193,24 +149,5 @@ static const char *without_driver(const struct pj_session *session)
 int pj_machine_start_error(const struct pj_session *session, const struct pj_wire_started *started,
                            struct pj_error **err)
 {
-    const char *version = NULL;
-    int32_t result = started->result;
-    if (strcmp(started->failed_step, "open") == 0)
-        return pj_error_set(err, PJ_ERROR_ENVIRONMENT,
-                            "%s; install NVIDIA's driver, start the container with its GPUs, or name the "
-                            "library with --driver PATH%s; see: prejit doctor",
-                            started->message, without_driver(session));
-    bool can_be_reboot =
-        result == SYSTEM_DRIVER_MISMATCH || result == COMPAT_NOT_SUPPORTED || result == UNKNOWN;
-    if (can_be_reboot && is_reboot_pending(session, started, &version))
-        return pj_error_set(err, PJ_ERROR_BUSY,
-                            "the CUDA driver does not start: %s says %s: a reboot is pending, the loaded "
-                            "kernel module is %s and the driver's libraries are %s; reboot, then run again",
-                            started->failed_step, started->result_name, session->now.host.kernel_driver,
-                            version);
-    bool passes = result == SYSTEM_NOT_READY || result == SYSTEM_DRIVER_MISMATCH;
-    const char *hint = hint_for(result);
-    return pj_error_set(err, passes ? PJ_ERROR_BUSY : PJ_ERROR_ENVIRONMENT,
-                        "the CUDA driver does not start: %s says %s%s", started->failed_step,
-                        started->result_name, *hint ? hint : "; see: prejit doctor");
+    return pj_driver_start_error(session->now.host.kernel_driver, without_driver(session), started, err);
 }

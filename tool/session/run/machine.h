@@ -16,9 +16,7 @@ int pj_machine_from_worker(struct pj_session *session, const struct pj_wire_star
 int pj_machine_files(struct pj_session *session, const struct pj_wire_file *files, size_t count,
                      struct pj_error **err);
 
-/** The error for a driver that does not start: the machine's fault, not a job's, so the run cannot take
- * place. PJ_ERROR_BUSY where the cause passes (a reboot is pending: the libraries are of another version than
- * the loaded kernel module), else PJ_ERROR_ENVIRONMENT. */
+/** The error for a driver that does not start, as pj_driver_start_error gives it for this session. */
 int pj_machine_start_error(const struct pj_session *session, const struct pj_wire_started *started,
                            struct pj_error **err);
 
