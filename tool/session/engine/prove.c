@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "session/run/driver_start.h"
 #include "session/run/machine.h"
 #include "session/run/outcome.h"
 
@@ -247,17 +248,15 @@ static int run_failed(struct pj_prove *prove, struct pj_proof_run *run, bool pas
 static int seat_started(struct pj_prove *prove, struct pj_prove_seat *seat,
                         const struct pj_wire_started *started, struct pj_error **err)
 {
-    enum { OUT_OF_MEMORY = 2, DEVICE_UNAVAILABLE = 46, MPS_FIRST = 805, MPS_LAST = 809 };
     if (started->failed_step[0] == '\0') {
         seat->state = PJ_SEAT_IDLE;
         return 0;
     }
-    bool passing = started->result == OUT_OF_MEMORY || started->result == DEVICE_UNAVAILABLE ||
-                   (started->result >= MPS_FIRST && started->result <= MPS_LAST);
     const char *text =
         pj_arena_printf(&prove->session->arena, "no context on the GPU: %s%s%s", started->result_name,
                         started->message[0] ? ": " : "", started->message);
     struct pj_proof_run *run = seat->run;
+    bool passing = pj_driver_context_passes(started->result);
     end_seat(prove, seat);
     return text ? run_failed(prove, run, passing, text, err) : pj_error_no_memory(err);
 }

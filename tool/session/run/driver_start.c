@@ -2,7 +2,6 @@
 /* What is said of a driver that does not start: its own word, what is known of the cause, and the cure. */
 #include "session/run/driver_start.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 const char *pj_driver_file_version(const char *path)
@@ -48,6 +47,20 @@ static const char *hint_for(int32_t result)
     }
 }
 
+bool pj_driver_context_passes(int32_t result)
+{
+    enum { OUT_OF_MEMORY = 2, DEVICE_UNAVAILABLE = 46, MPS_FIRST = 805, MPS_LAST = 809 };
+    return result == OUT_OF_MEMORY || result == DEVICE_UNAVAILABLE ||
+           (result >= MPS_FIRST && result <= MPS_LAST);
+}
+
+static int no_context(const struct pj_wire_started *started, struct pj_error **err)
+{
+    bool passes = pj_driver_context_passes(started->result);
+    return pj_error_set(err, passes ? PJ_ERROR_BUSY : PJ_ERROR_ENVIRONMENT, "no context on the GPU: %s; %s",
+                        started->result_name, passes ? "run again when it is free" : "see: prejit doctor");
+}
+
 int pj_driver_start_error(const char *kernel_version, const char *instead,
                           const struct pj_wire_started *started, struct pj_error **err)
 {
@@ -58,6 +71,8 @@ int pj_driver_start_error(const char *kernel_version, const char *instead,
                             "%s; install NVIDIA's driver, start the container with its GPUs, or name the "
                             "library with --driver PATH%s; see: prejit doctor",
                             started->message, instead);
+    if (strcmp(started->failed_step, "context") == 0)
+        return no_context(started, err);
     bool can_be_reboot =
         result == SYSTEM_DRIVER_MISMATCH || result == COMPAT_NOT_SUPPORTED || result == UNKNOWN;
     if (can_be_reboot && is_reboot_pending(kernel_version, started, &version))
