@@ -158,6 +158,8 @@ struct pj_profile_options {
     const char *ptxas;          /* --ptxas: the program, or a folder that holds it; NULL = looked for */
     const char *nvjitlink;      /* --nvjitlink: a file, or a folder that holds it; NULL = looked for */
     const char *worker_program; /* absolute path of a prejit program to run as worker; required */
+    double timeout_ms;          /* per case, of the driver and of each compiler; 0 = 60,000 */
+    double deadline_ms;         /* for the run, which then ends without a profile; 0 = none */
     int interrupt_fd;           /* becomes readable when the run shall end early; -1 = none */
 };
 

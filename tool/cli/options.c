@@ -288,6 +288,8 @@ static const struct option_info option_table[] = {
      apply_timeout},
     {"deadline", 0, "SECONDS", RUNS | BUILD, "end the run after this long; what is done stays done",
      apply_deadline},
+    {"timeout", 0, "SECONDS", PROFILE, "give up on one case after this long (default 60)", apply_timeout},
+    {"deadline", 0, "SECONDS", PROFILE, "end the run after this long, without a profile", apply_deadline},
     {"wait", 0, "SECONDS", WARM, "wait for another prejit on this cache (default 600; 0 leaves at once)",
      apply_wait},
     {"evict", 0, NULL, WARM, "let entries of this driver go where room is short", apply_evict},

@@ -69,6 +69,8 @@ static int make(const struct pj_command *command, const struct pj_cli_options *o
         .ptxas = options->run.ptxas,
         .nvjitlink = options->run.nvjitlink,
         .worker_program = PJ_CLI_WORKER_PROGRAM,
+        .timeout_ms = options->run.timeout_ms,
+        .deadline_ms = options->run.deadline_ms,
         .interrupt_fd = signals_fd,
     };
     int status = PJ_EXIT_FAILED;

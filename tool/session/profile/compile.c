@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The same cases by compilers that need no driver, and how their code compares. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,8 +7,6 @@
 #include "image/code.h"
 #include "session/make/maker.h"
 #include "session/profile/profile.h"
-
-#define TIMEOUT_MS 600000.0
 
 /* Orders of one compiler: one for each text of each case that it can compile alike. */
 struct batch {
@@ -179,8 +176,8 @@ static int run_batch(struct batch *batch, struct pj_error **err)
         .worker_program = batch->work->options->worker_program,
         .root = pj_host_root_from_environment(),
         .interrupt_fd = batch->work->options->interrupt_fd,
-        .timeout_ms = TIMEOUT_MS,
-        .deadline_ms = INFINITY,
+        .timeout_ms = batch->work->trial.timeout_ms,
+        .deadline_ms = batch->work->trial.deadline_ms,
         .phase = "compile",
         .arena = &batch->work->trial.arena,
     };
@@ -191,6 +188,8 @@ static int run_batch(struct batch *batch, struct pj_error **err)
         r = pj_maker_run(maker, batch->makings, batch->count, err);
     if (r == 0 && pj_maker_interrupted(maker))
         r = pj_error_set(err, PJ_ERROR_INTERRUPTED, "interrupted");
+    if (r == 0 && pj_maker_deadline_passed(maker))
+        r = pj_trial_deadline_passed(err);
     return r == 0 ? add_compiler(batch, pj_maker_compiler(maker), err) : r;
 }
 

@@ -56,6 +56,9 @@ int pj_profile_learn(struct pj_profile_work *work, struct pj_error **err)
     int r = pj_trial_cache(&work->trial, "stamp", &cache, err);
     if (r == 0)
         r = compile(work, plain, cache, err);
+    if (r == 0 && plain->problem)
+        r = pj_error_set(err, PJ_ERROR_ENVIRONMENT,
+                         "nothing can be learned of the driver from a plain kernel: %s", plain->problem);
     if (r == 0)
         r = pj_snapshot_take(cache, &snapshot, err);
     if (r < 0)
@@ -72,9 +75,9 @@ int pj_profile_learn(struct pj_profile_work *work, struct pj_error **err)
     if (!hash || contents.state != PJ_ENTRY_SOUND)
         return pj_error_set(
             err, PJ_ERROR_ENVIRONMENT,
-            "the driver did not write one sound entry of the known cache format (%d)%s%s: there can be no "
+            "the driver did not write one sound entry of the known cache format (%d): there can be no "
             "profile of it with this prejit",
-            PJ_CACHE_FORMAT, plain->problem ? ": " : "", plain->problem ? plain->problem : "");
+            PJ_CACHE_FORMAT);
     work->stamp = pj_arena_strdup(&work->trial.arena, contents.key.stamp);
     return work->stamp ? 0 : pj_error_no_memory(err);
 }

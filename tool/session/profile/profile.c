@@ -286,7 +286,7 @@ int pj_profile_make(const struct pj_profile_options *options, char **ret_profile
     struct pj_profile_work work = {.options = options};
     int r = pj_worker_program_check(options->worker_program, err);
     if (r == 0)
-        r = pj_trial_open(options->driver, options->worker_program, options->interrupt_fd, &work.trial, err);
+        r = pj_trial_open(options, &work.trial, err);
     if (r == 0)
         r = check_driver(&work, err);
     if (r == 0)

@@ -69,7 +69,8 @@ static int judge_values(struct pj_profile_work *work, struct pj_profile_trial *t
 {
     if (answer->died || answer->result != 0)
         return pj_profile_problem(work, trial, err, "the entry assembled did not load: %s%s%s",
-                                  answer->result_name, *answer->log ? " " : "", answer->log);
+                                  answer->result_name, *answer->result_name && *answer->log ? " " : "",
+                                  answer->log);
     if (answer->value_count != THREADS)
         return pj_profile_problem(work, trial, err, "the kernel gave %zu values, not %d", answer->value_count,
                                   THREADS);

@@ -9,14 +9,16 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file.h"
+#include "base/text.h"
 #include "host/gpus.h"
 #include "session/run/driver_start.h"
 #include "session/run/machine.h"
 #include "session/run/outcome.h"
 
 #define START_TIMEOUT_MS 120000.0
-#define ASK_TIMEOUT_MS   60000.0
+#define TIMEOUT_MS       60000.0
 
 static int take_started(struct pj_trial *trial, const struct pj_wire_started *started, struct pj_error **err)
 {
@@ -53,16 +55,18 @@ static int ask(struct pj_trial *trial, const struct pj_worker_spec *spec, const 
     bool asked = order == NULL, answered = false;
     int r = pj_pool_start(trial->pool, spec, &worker, err);
     while (r == 0 && !answered) {
-        r = pj_pool_wait(trial->pool, INFINITY, &event, err);
+        r = pj_pool_wait(trial->pool, trial->deadline_ms, &event, err);
         if (r < 0)
             return r;
         if (event.kind == PJ_EVENT_INTERRUPTED)
             return pj_error_set(err, PJ_ERROR_INTERRUPTED, "interrupted before it was known");
+        if (event.kind == PJ_EVENT_TIME)
+            return pj_trial_deadline_passed(err);
         if (event.kind == PJ_EVENT_STARTED) {
             r = take_started(trial, event.started, err);
             answered = asked;
             if (r == 0 && !asked)
-                r = pj_pool_give(trial->pool, worker, order, descriptors, ASK_TIMEOUT_MS, err);
+                r = pj_pool_give(trial->pool, worker, order, descriptors, trial->timeout_ms, err);
             asked = true;
         } else {
             answered = true;
@@ -74,18 +78,27 @@ static int ask(struct pj_trial *trial, const struct pj_worker_spec *spec, const 
     return r;
 }
 
-int pj_trial_open(const char *driver, const char *worker_program, int interrupt_fd,
-                  struct pj_trial *ret_trial, struct pj_error **err)
+int pj_trial_deadline_passed(struct pj_error **err)
 {
-    PJ_CLEANUP_TRIAL struct pj_trial trial = {0};
-    const struct pj_pool_options options = {
-        .worker_program = worker_program,
-        .driver_path = driver,
+    return pj_error_set(err, PJ_ERROR_INTERRUPTED,
+                        "the deadline passed before everything was tried, so there is no profile: give it "
+                        "longer with --deadline SECONDS, or leave that away");
+}
+
+int pj_trial_open(const struct pj_profile_options *options, struct pj_trial *ret_trial, struct pj_error **err)
+{
+    PJ_CLEANUP_TRIAL struct pj_trial trial = {
+        .timeout_ms = options->timeout_ms > 0 ? options->timeout_ms : TIMEOUT_MS,
+        .deadline_ms = options->deadline_ms > 0 ? pj_clock_ms() + options->deadline_ms : (double)INFINITY,
+    };
+    const struct pj_pool_options pool = {
+        .worker_program = options->worker_program,
+        .driver_path = options->driver,
         .root = pj_host_root_from_environment(),
-        .interrupt_fd = interrupt_fd,
+        .interrupt_fd = options->interrupt_fd,
         .start_timeout_ms = START_TIMEOUT_MS,
     };
-    int r = pj_pool_new(&options, &trial.pool, err);
+    int r = pj_pool_new(&pool, &trial.pool, err);
     if (r == 0)
         r = pj_directory_temporary(getenv("TMPDIR"), "prejit-trial", &trial.folder, err);
     struct pj_event event;
@@ -131,13 +144,24 @@ static int make_parts(const struct pj_trial_load *load, struct pj_wire_part *par
     return 0;
 }
 
+/* How a process ended that was asked something, for people; NULL where memory is out. */
+static const char *describe_death(struct pj_trial *trial, const struct pj_death *death)
+{
+    char limit[PJ_DURATION_TEXT];
+    return death->cause == PJ_DEATH_TIMED_OUT && death->busy
+               ? pj_arena_printf(&trial->arena, "gave up after %s (--timeout)",
+                                 pj_text_from_ms(trial->timeout_ms, limit))
+               : pj_arena_strdup(&trial->arena, death->text);
+}
+
 static int take_answer(struct pj_trial *trial, const struct pj_event *event, struct pj_trial_answer *answer,
                        struct pj_error **err)
 {
     answer->died = event->kind != PJ_EVENT_LOADED;
     answer->result = answer->died ? -1 : event->loaded->result;
     answer->result_name = pj_arena_strdup(&trial->arena, answer->died ? "" : event->loaded->result_name);
-    answer->log = pj_arena_strdup(&trial->arena, answer->died ? event->death.text : event->loaded->log);
+    answer->log = answer->died ? describe_death(trial, &event->death)
+                               : pj_arena_strdup(&trial->arena, event->loaded->log);
     return answer->result_name && answer->log ? 0 : pj_error_no_memory(err);
 }
 

@@ -22,7 +22,9 @@ struct pj_trial_load {
 struct pj_trial {
     struct pj_arena arena;
     struct pj_pool *pool;
-    char *folder; /* below TMPDIR, 0700 */
+    char *folder;       /* below TMPDIR, 0700 */
+    double timeout_ms;  /* of one question */
+    double deadline_ms; /* of all, on the clock of pj_clock_ms; INFINITY = none */
     /* What the driver's first process told. */
     int cuda_version;
     const char *driver_version; /* NULL = its file's name does not end in it */
@@ -31,9 +33,13 @@ struct pj_trial {
     uint16_t arch;              /* of the first one */
 };
 
-/** Makes the folder and hears the driver; where it does not start, the error of pj_driver_start_error. */
-int pj_trial_open(const char *driver, const char *worker_program, int interrupt_fd,
-                  struct pj_trial *ret_trial, struct pj_error **err);
+/** Makes the folder and hears the driver; where it does not start, the error of pj_driver_start_error. The
+ * deadline counts from now on. */
+int pj_trial_open(const struct pj_profile_options *options, struct pj_trial *ret_trial,
+                  struct pj_error **err);
+
+/** The error of a run whose deadline passed. */
+int pj_trial_deadline_passed(struct pj_error **err);
 
 /** An empty cache directory; gives its path, in the trial's arena. */
 int pj_trial_cache(struct pj_trial *trial, const char *name, const char **ret_path, struct pj_error **err);
@@ -43,7 +49,7 @@ struct pj_trial_answer {
     int32_t result;          /* CUresult */
     const char *result_name; /* in the trial's arena */
     const char *log;
-    bool died;       /* the process did: `log` says how */
+    bool died;       /* the process did, or its time was up: `log` says how */
     int32_t *values; /* what the kernel computed, `value_count` of them; NULL = it did not run */
     size_t value_count;
 };
