@@ -12,8 +12,17 @@
 #include "session/profile/profile.h"
 #include "session/run/outcome.h"
 
-/* What a driver says of a target that it does not know: as an option, or from its compiler. */
-enum { INVALID_VALUE = 1, INVALID_PTX = 218 };
+/* Does the driver say that it has no such target? The PTX is one that it compiles for its own GPU, so a
+ * refusal of the option's value, of the PTX or of its version means the target. Other results mean it where
+ * the compiler's own words are there; CUDA_ERROR_NO_BINARY_FOR_GPU alone does not, since code that was
+ * compiled for another GPU may be refused with it, as a cubin of another GPU is [69]. */
+static bool means_unknown_target(const struct pj_trial_answer *answer)
+{
+    enum { INVALID_VALUE = 1, INVALID_PTX = 218, UNSUPPORTED_PTX_VERSION = 222 };
+    return answer->result == INVALID_VALUE || answer->result == INVALID_PTX ||
+           answer->result == UNSUPPORTED_PTX_VERSION ||
+           strstr(answer->log, "is not defined for option 'gpu-name'");
+}
 
 int pj_profile_problem(struct pj_profile_work *work, struct pj_profile_trial *trial, struct pj_error **err,
                        const char *format, ...)
@@ -35,16 +44,17 @@ static int compile(struct pj_profile_work *work, struct pj_profile_trial *trial,
     struct pj_trial_answer answer;
     bool foreign = trial->of->load.target != 0;
     int r = pj_trial_compile(&work->trial, cache, &trial->of->load, &answer, err);
-    if (r < 0 || answer.result == 0)
+    if (r < 0)
         return r;
-    trial->unknown_arch =
-        foreign && !answer.died && (answer.result == INVALID_VALUE || answer.result == INVALID_PTX);
-    if (foreign && !answer.died && !trial->unknown_arch && answer.log[0] == '\0')
-        return 0; /* it is compiled and cannot be loaded [11] */
+    trial->unknown_arch = foreign && !answer.died && means_unknown_target(&answer);
+    /* What is compiled for another GPU and cannot be loaded leaves no log [28]. */
+    bool compiled = answer.result == 0 || (foreign && !answer.died && answer.log[0] == '\0');
+    if (compiled && !trial->unknown_arch)
+        return 0;
+    const char *name = answer.result == 0 ? "" : answer.result_name;
     return pj_profile_problem(work, trial, err, "the driver %s: %s%s%.*s",
-                              trial->unknown_arch ? "does not compile for it" : "did not compile it",
-                              answer.result_name, *answer.result_name && *answer.log ? " " : "",
-                              (int)strcspn(answer.log, "\n"), answer.log);
+                              trial->unknown_arch ? "does not compile for it" : "did not compile it", name,
+                              *name && *answer.log ? " " : "", (int)strcspn(answer.log, "\n"), answer.log);
 }
 
 /* The only entry of the plain case tells the stamp. */
