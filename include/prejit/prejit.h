@@ -108,6 +108,9 @@ struct pj_doctor_options {
     const char *manifest;       /* would the program read the cache that it fills? NULL = no such question */
     const char *cache;          /* --cache: the cache asked about instead of the manifest's */
     const char *driver;         /* --driver; NULL = libcuda.so.1 by the loader's rule */
+    const char *nvrtc;          /* --nvrtc: a file, or a folder that holds it; NULL = looked for */
+    const char *nvjitlink;      /* --nvjitlink: the same */
+    const char *ptxas;          /* --ptxas: the same */
     const char *worker_program; /* starts the driver to hear what it says; NULL = no driver is started */
     const char *user;           /* the program's user, "UID", "UID:GID" or a name; NULL = this process's */
     const char *env_file;       /* the program's environment, NAME=VALUE lines; NULL = this process's */

@@ -63,9 +63,11 @@ int pj_check_machine(const struct pj_host_root *root, const struct pj_program *p
 /** Memory that can still be used. */
 int pj_check_memory(const struct pj_host_root *root, struct pj_finding_list *findings, struct pj_error **err);
 
-/** What of the manifest's modules needs a toolkit; zero-initialised: nothing. */
+/** What is asked of a toolkit. Zero-initialised: what is there? */
 struct pj_toolkit_needs {
-    size_t sources, required_sources; /* modules */
+    size_t sources, required_sources; /* modules of the manifest */
+    /* --nvrtc, --nvjitlink, --ptxas: these and no others. NULL = looked for. */
+    const char *nvrtc, *nvjitlink, *ptxas;
 };
 
 /** The first one of each that prejit tries, with links followed; NULL = none. Strings live in the arena. */
@@ -74,8 +76,9 @@ struct pj_toolkit_facts {
     const char *nvrtc, *nvjitlink, *ptxas;
 };
 
-/** The toolkit that prejit takes where `program` (prejit itself) has this environment: is it where CUDA_HOME
- * says, and has it what the modules need? Opens no library: whether one can be loaded is not known. */
+/** The toolkit that prejit takes where `program` (prejit itself) has this environment: is it where options
+ * and CUDA_HOME say, and has it what the modules need? Opens no library: whether one can be loaded is not
+ * known. */
 int pj_check_toolkit(const struct pj_host_root *root, const struct pj_program *program,
                      const struct pj_toolkit_needs *needs, struct pj_finding_list *findings,
                      struct pj_toolkit_facts *ret_facts, struct pj_error **err);

@@ -55,12 +55,29 @@ static int search(struct look *look, const char *name, const char **ret_real)
     return *ret_real ? 0 : pj_error_no_memory(look->err);
 }
 
-static int find_library(struct look *look, enum pj_toolkit_library which, const char **ret_real)
+/* Nothing is where the option says: `r` with `problem`, whose message begins with the option. */
+static int option_is_wrong(struct look *look, const char *option, int r, const struct pj_error *problem)
+{
+    const char *message = pj_error_message(problem);
+    size_t length = strlen(option);
+    if (r == PJ_ERROR_NO_MEMORY)
+        return pj_error_no_memory(look->err);
+    if (strncmp(message, option, length) == 0 && message[length] == ' ')
+        message += length + 1;
+    return pj_finding_add(look->findings, PJ_FINDING_TOOLKIT_OPTION_WRONG, option, NULL, look->err, "%s",
+                          message);
+}
+
+static int find_library(struct look *look, enum pj_toolkit_library which, const char *option,
+                        const char *given, const char **ret_real)
 {
     const char **names;
     size_t count;
-    int r = pj_toolkit_candidates(look->root, which, NULL, look->home, &look->facts->arena, &names, &count,
-                                  look->err);
+    PJ_CLEANUP_ERROR struct pj_error *problem = NULL;
+    int r = pj_toolkit_candidates(look->root, which, given, look->home, &look->facts->arena, &names, &count,
+                                  given ? &problem : look->err);
+    if (r < 0 && given)
+        return option_is_wrong(look, option, r, problem);
     for (size_t i = 0; r == 0 && i < count && !*ret_real; i++)
         r = strchr(names[i], '/') ? follow(look, names[i], ret_real) : search(look, names[i], ret_real);
     return r;
@@ -68,10 +85,13 @@ static int find_library(struct look *look, enum pj_toolkit_library which, const 
 
 static int find_ptxas(struct look *look)
 {
-    const char **paths;
+    const char **paths, *given = look->needs->ptxas;
     size_t count;
-    int r = pj_toolkit_ptxas(look->root, NULL, look->home, pj_program_variable(look->program, "PATH"),
-                             &look->facts->arena, &paths, &count, look->err);
+    PJ_CLEANUP_ERROR struct pj_error *problem = NULL;
+    int r = pj_toolkit_ptxas(look->root, given, look->home, pj_program_variable(look->program, "PATH"),
+                             &look->facts->arena, &paths, &count, given ? &problem : look->err);
+    if (r < 0 && given)
+        return option_is_wrong(look, "--ptxas", r, problem);
     for (size_t i = 0; r == 0 && i < count && !look->facts->ptxas; i++)
         r = follow(look, paths[i], &look->facts->ptxas);
     return r;
@@ -82,9 +102,10 @@ static int find_all(struct look *look)
     int r = pj_library_search_make(look->root, look->program, NULL, &look->search, look->err);
     if (r < 0)
         return r;
-    r = find_library(look, PJ_TOOLKIT_NVRTC, &look->facts->nvrtc);
+    r = find_library(look, PJ_TOOLKIT_NVRTC, "--nvrtc", look->needs->nvrtc, &look->facts->nvrtc);
     if (r == 0)
-        r = find_library(look, PJ_TOOLKIT_NVJITLINK, &look->facts->nvjitlink);
+        r = find_library(look, PJ_TOOLKIT_NVJITLINK, "--nvjitlink", look->needs->nvjitlink,
+                         &look->facts->nvjitlink);
     pj_library_search_free(&look->search);
     return r == 0 ? find_ptxas(look) : r;
 }
@@ -112,7 +133,7 @@ static int check_home(struct look *look)
 static int check_nvrtc(struct look *look)
 {
     size_t required = look->needs->required_sources;
-    if (required == 0)
+    if (required == 0 || look->needs->nvrtc)
         return 0;
     return pj_finding_add(
         look->findings, PJ_FINDING_NVRTC_MISSING, "libnvrtc.so", NULL, look->err,

@@ -320,6 +320,14 @@ static const struct pj_finding_info table[PJ_FINDING_COUNT] = {
                                 "does not touch them, and "
                                 "the driver's cache does not replace them.",
                                 NULL, NULL, NULL},
+    [PJ_FINDING_TOOLKIT_OPTION_WRONG] =
+        {"toolkit-option-wrong", PJ_SEVERITY_ERROR, 0, PJ_SYMPTOM_COMPILE_FAILS,
+         "an option names a part of the CUDA toolkit that is not there",
+         "Where `--nvrtc`, `--nvjitlink` or `--ptxas` is given, prejit takes that and nothing else: a run "
+         "that needs it does not begin.",
+         "give {subject} what is there, or leave it away, and CUDA_HOME and the usual places are looked "
+         "through",
+         NULL, "the option"},
     [PJ_FINDING_CUDA_HOME_PASSED_OVER] =
         {"cuda-home-passed-over", PJ_SEVERITY_WARNING, 0, PJ_SYMPTOM_NOT_SURE,
          "the variable that names the CUDA toolkit names none",

@@ -59,6 +59,12 @@ static int check_all(const struct folder *folder, struct pj_program *program, st
         r = pj_check_machine(&root, program, facts, list, err);
     if (r == 0)
         r = pj_check_toolkit(&root, program, &needs, list, toolkit, err);
+    if (r == 0) {
+        struct pj_toolkit_facts of_options = {.nvrtc = NULL};
+        const struct pj_toolkit_needs named = {.nvrtc = "/nowhere", .ptxas = "/nowhere"};
+        r = pj_check_toolkit(&root, program, &named, list, &of_options, err);
+        pj_arena_free(&of_options.arena);
+    }
     return r == 0 ? pj_check_other_caches(program, cache, list, err) : r;
 }
 

@@ -173,6 +173,37 @@ static void the_first_one_is_taken(void **state)
     expect(&folder, (const char *const[]){"CUDA_HOME=<>/usr/local/cuda", NULL}, nothing, installed, "");
 }
 
+/* An option's own file or folder, and nothing in its stead. */
+static void what_is_named_is_taken_alone(void **state)
+{
+    (void)state;
+    CLEANUP_FOLDER struct folder folder;
+    folder_make(&folder);
+    add_toolkit(&folder);
+    folder_write(&folder, TOOLKIT "include/cuda.h", "");
+    folder_write(&folder, "named/libnvrtc.so.13.1.2", "");
+    folder_write(&folder, "named/text", "");
+    PJ_CLEANUP_FREE char *named = pj_path_join(folder.path, "named");
+    PJ_CLEANUP_FREE char *text = pj_path_join(folder.path, "named/text");
+    PJ_CLEANUP_FREE char *nowhere = pj_path_join(folder.path, "nowhere");
+    struct pj_toolkit_needs needs = two;
+    needs.nvrtc = needs.nvjitlink = named;
+    expect(&folder, no_variables, needs,
+           (const char *const[]){"<>/named/libnvrtc.so.13.1.2", "", installed[2]},
+           "toolkit-option-wrong --nvjitlink: <>/named: no libnvJitLink.so in that folder, nor in its lib64, "
+           "lib and targets/x86_64-linux/lib: give the file of nvJitLink, or the folder that holds it\n"
+           "toolkit-headers-missing <>/named/libnvrtc.so.13.1.2: cuda_fp16.h, cuda_runtime.h and cuda.h are "
+           "in no include folder beside it\n");
+    needs.nvrtc = nowhere;
+    needs.nvjitlink = NULL;
+    needs.ptxas = text;
+    expect(&folder, no_variables, needs, (const char *const[]){"", installed[1], ""},
+           "toolkit-option-wrong --nvrtc: <>/nowhere: that should be the file of NVRTC, such as "
+           "libnvrtc.so.13, or the folder that holds it: No such file or directory\n"
+           "toolkit-option-wrong --ptxas: <>/named/text: no program that may be executed: give the program "
+           "ptxas, or the folder that holds it\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -180,6 +211,7 @@ int main(void)
         cmocka_unit_test(headers_are_missed_where_there_are_sources),
         cmocka_unit_test(a_home_without_a_toolkit_is_told),
         cmocka_unit_test(the_first_one_is_taken),
+        cmocka_unit_test(what_is_named_is_taken_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -64,11 +64,16 @@ static int look_at_machine(struct pj_doctor *doctor, struct pj_error **err)
     return r == 0 ? pj_check_memory(&doctor->root, &doctor->findings, err) : r;
 }
 
-/* It is this process whose workers compile the manifest's sources, whichever program is asked about. */
+/* It is this process that compiles with it, whichever program is asked about. */
 static int look_at_toolkit(struct pj_doctor *doctor, struct pj_error **err)
 {
     PJ_CLEANUP_PROGRAM struct pj_program own = {.root = ""};
-    if (!doctor->program.own && !doctor->options->manifest)
+    const struct pj_doctor_options *options = doctor->options;
+    doctor->needs.nvrtc = options->nvrtc;
+    doctor->needs.nvjitlink = options->nvjitlink;
+    doctor->needs.ptxas = options->ptxas;
+    bool named = options->nvrtc || options->nvjitlink || options->ptxas;
+    if (!doctor->program.own && !options->manifest && !named)
         return 0;
     int r = pj_program_own(&own, err);
     return r < 0 ? r

@@ -18,7 +18,7 @@ struct pj_doctor {
     struct pj_program program;
     struct pj_finding_list findings;
     struct pj_driver_facts facts;
-    struct pj_toolkit_needs needs; /* of the manifest */
+    struct pj_toolkit_needs needs; /* of the manifest and the options */
     struct pj_toolkit_facts toolkit;
     const char *read_path; /* the cache that the program uses; NULL = none */
     enum pj_cache_source read_source;

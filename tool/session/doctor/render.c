@@ -121,6 +121,24 @@ static bool get_kernel_driver(const void *row, struct pj_cell *cell)
     return put_optional(cell, doctor->facts.kernel_version);
 }
 
+static bool get_nvrtc(const void *row, struct pj_cell *cell)
+{
+    const struct pj_doctor *doctor = row;
+    return put_optional(cell, doctor->toolkit.nvrtc);
+}
+
+static bool get_nvjitlink(const void *row, struct pj_cell *cell)
+{
+    const struct pj_doctor *doctor = row;
+    return put_optional(cell, doctor->toolkit.nvjitlink);
+}
+
+static bool get_ptxas(const void *row, struct pj_cell *cell)
+{
+    const struct pj_doctor *doctor = row;
+    return put_optional(cell, doctor->toolkit.ptxas);
+}
+
 static bool get_answer(const void *row, struct pj_cell *cell)
 {
     pj_doctor_answer(row, &cell->text);
@@ -144,6 +162,9 @@ static const struct pj_column doctor_columns[] = {
     {NULL, "driver", PJ_COLUMN_TEXT, false, get_driver},
     {NULL, "driver_version", PJ_COLUMN_TEXT, false, get_driver_version},
     {NULL, "kernel_driver", PJ_COLUMN_TEXT, false, get_kernel_driver},
+    {NULL, "nvrtc", PJ_COLUMN_TEXT, false, get_nvrtc},
+    {NULL, "nvjitlink", PJ_COLUMN_TEXT, false, get_nvjitlink},
+    {NULL, "ptxas", PJ_COLUMN_TEXT, false, get_ptxas},
     {NULL, "answer", PJ_COLUMN_TEXT, false, get_answer},
     {NULL, "exit_code", PJ_COLUMN_COUNT, false, get_exit_code},
 };
@@ -319,18 +340,19 @@ void pj_doctor_answer(const struct pj_doctor *doctor, struct pj_buffer *text)
     pj_text_escape(text, error->cure, strlen(error->cure));
 }
 
-/* Of several toolkits: the one that is taken. File names tell the versions. */
-static void put_toolkit(struct pj_buffer *text, const struct pj_toolkit_facts *toolkit)
+/* Of several toolkits: the one that is taken. File names tell the versions. What was named is answered for
+ * without being asked for more. */
+static void put_toolkit(struct pj_buffer *text, const struct pj_doctor *doctor)
 {
     const struct {
-        const char *label, *path;
+        const char *label, *path, *named;
     } parts[] = {
-        {"NVRTC", toolkit->nvrtc},
-        {"nvJitLink", toolkit->nvjitlink},
-        {"ptxas", toolkit->ptxas},
+        {"NVRTC", doctor->toolkit.nvrtc, doctor->needs.nvrtc},
+        {"nvJitLink", doctor->toolkit.nvjitlink, doctor->needs.nvjitlink},
+        {"ptxas", doctor->toolkit.ptxas, doctor->needs.ptxas},
     };
     for (size_t i = 0; i < PJ_COUNT(parts); i++) {
-        if (!parts[i].path)
+        if (!parts[i].path || !(parts[i].named || doctor->options->verbose))
             continue;
         pj_buffer_printf(text, "prejit takes %s from ", parts[i].label);
         put_path(text, parts[i].path);
@@ -349,8 +371,8 @@ int pj_doctor_render_text(const struct pj_doctor *doctor, struct pj_buffer *text
         pj_buffer_putc(text, '\n');
     if (doctor->driver_text && !options->quiet)
         pj_buffer_printf(text, "%s\n", doctor->driver_text);
-    if (options->verbose && !options->quiet)
-        put_toolkit(text, &doctor->toolkit);
+    if (!options->quiet)
+        put_toolkit(text, doctor);
     if (status != PJ_EXIT_OK)
         pj_buffer_printf(text, "exit %d: ", status);
     pj_doctor_answer(doctor, text);
