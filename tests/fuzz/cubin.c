@@ -24,8 +24,10 @@ static void check_code(const uint8_t *data, size_t size)
     require(same || difference.equality == PJ_CODE_UNREADABLE_A ||
             (difference.equality <= PJ_CODE_ONLY_IN_B && difference.section[0] == '.'));
     require(pj_code_compare(data, size, data, 64, &difference) == 0);
-    (void)pj_code_has_kernel(data, size, "axpb");
-    require(!pj_code_has_kernel(data, 64, "axpb"));
+    static const char *const kernel = "axpb";
+    size_t missing = 2;
+    require(pj_code_missing_kernel(data, size, &kernel, 1, &missing, NULL) == 0 && missing <= 1);
+    require(pj_code_missing_kernel(data, 64, &kernel, 1, &missing, NULL) == 0 && missing == 0);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

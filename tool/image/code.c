@@ -6,6 +6,7 @@
 #include <elf.h>
 #include <string.h>
 
+#include "base/names.h"
 #include "image/cubin.h"
 
 /* Marks the symbol of a kernel among those of functions (`st_other`). */
@@ -214,11 +215,11 @@ int pj_code_compare(const void *a, size_t a_size, const void *b, size_t b_size,
     return difference.equality == PJ_CODE_SAME;
 }
 
-/* Is one of the symbols in `table` the kernel? */
-static bool names_kernel(const struct elf *elf, const struct section *table, const char *name)
+/* Adds the names of all kernels among the symbols in `table`. */
+static bool add_symbols(const struct elf *elf, const struct section *table, struct pj_names *symbols)
 {
     if (table->link == 0 || table->link >= elf->section_count)
-        return false;
+        return true;
     const Elf64_Shdr header = header_of(elf, table->link);
     const struct span names = contents_of(elf, &header);
     Elf64_Sym symbol;
@@ -227,30 +228,43 @@ static bool names_kernel(const struct elf *elf, const struct section *table, con
         if (ELF64_ST_TYPE(symbol.st_info) != STT_FUNC || !(symbol.st_other & CUDA_ENTRY) ||
             symbol.st_shndx == SHN_UNDEF)
             continue;
-        const char *found = text_at(&names, symbol.st_name);
-        if (found && strcmp(found, name) == 0)
-            return true;
+        const char *name = text_at(&names, symbol.st_name);
+        if (name && !pj_names_add(symbols, name))
+            return false;
     }
-    return false;
+    return true;
 }
 
-bool pj_code_has_kernel(const void *cubin, size_t size, const char *name)
+/* What functions have code, and what symbols are those of kernels; false when memory is out. */
+static bool read_names(const struct elf *elf, struct pj_names *code, struct pj_names *symbols)
 {
     static const char prefix[] = ".text.";
-    struct elf elf;
     struct section section;
-    bool code = false, symbol = false;
-    if (!open_elf(cubin, size, &elf))
-        return false;
-    for (uint64_t i = 1; i < elf.section_count && !(code && symbol); i++) {
-        if (!section_at(&elf, i, &section))
+    for (uint64_t i = 1; i < elf->section_count; i++) {
+        if (!section_at(elf, i, &section))
             continue;
         if (is_code(&section) && section.contents.size > 0 &&
             strncmp(section.name, prefix, sizeof prefix - 1) == 0 &&
-            strcmp(section.name + sizeof prefix - 1, name) == 0)
-            code = true;
-        if (section.type == SHT_SYMTAB && !symbol)
-            symbol = names_kernel(&elf, &section, name);
+            !pj_names_add(code, section.name + sizeof prefix - 1))
+            return false;
+        if (section.type == SHT_SYMTAB && !add_symbols(elf, &section, symbols))
+            return false;
     }
-    return code && symbol;
+    pj_names_sort(code);
+    pj_names_sort(symbols);
+    return true;
+}
+
+int pj_code_missing_kernel(const void *cubin, size_t size, const char *const *wanted, size_t count,
+                           size_t *ret_index, struct pj_error **err)
+{
+    PJ_CLEANUP_NAMES struct pj_names code = {0}, symbols = {0};
+    struct elf elf;
+    size_t i = 0;
+    if (open_elf(cubin, size, &elf) && !read_names(&elf, &code, &symbols))
+        return pj_error_no_memory(err);
+    while (i < count && pj_names_have(&code, wanted[i]) && pj_names_have(&symbols, wanted[i]))
+        i++;
+    *ret_index = i;
+    return 0;
 }

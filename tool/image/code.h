@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/error.h"
+
 enum pj_code_equality {
     PJ_CODE_SAME,      /* the same sections with the same bytes */
     PJ_CODE_BYTES,     /* `section` has other bytes in b, from `offset` on */
@@ -35,7 +37,11 @@ struct pj_code_difference {
 int pj_code_compare(const void *a, size_t a_size, const void *b, size_t b_size,
                     struct pj_code_difference *ret_difference);
 
-/** Has the cubin a kernel of this (mangled) name, with code? Functions that kernels call do not count. */
-bool pj_code_has_kernel(const void *cubin, size_t size, const char *name);
+/** Gives, in *ret_index, the index of the first of `wanted` (mangled) names of which the cubin has no kernel
+ * with code, or `count` where it has them all; functions that kernels call do not count, and what cannot be
+ * read as a cubin has none. The cubin is walked once, however many names there are. PJ_ERROR_NO_MEMORY is the
+ * only failure. */
+int pj_code_missing_kernel(const void *cubin, size_t size, const char *const *wanted, size_t count,
+                           size_t *ret_index, struct pj_error **err);
 
 #endif

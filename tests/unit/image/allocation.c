@@ -2,6 +2,7 @@
 /* Every allocation of the readers of link inputs fails once: "out of memory", and nothing leaks. */
 #include "data.h"
 
+#include "image/code.h"
 #include "image/contents.h"
 #include "image/fatbin_key.h"
 #include "image/fatbin_write.h"
@@ -105,12 +106,35 @@ static void test_fatbin(void **state)
     }
 }
 
+static void test_kernels(void **state)
+{
+    (void)state;
+    static const char *const kernel = "axpb";
+    PJ_CLEANUP_BUFFER struct pj_buffer bytes = {0};
+    data_read("driver_sm_90.cubin", &bytes);
+    bool failed = true;
+    size_t failures = 0;
+    for (size_t n = 1; failed; n++, failures += failed) {
+        PJ_CLEANUP_ERROR struct pj_error *err = NULL;
+        size_t missing = 7;
+        failing_memory_start(n);
+        int r = pj_code_missing_kernel(bytes.data, bytes.size, &kernel, 1, &missing, &err);
+        failed = failing_memory_stop();
+        assert_int_equal(r, failed ? PJ_ERROR_NO_MEMORY : 0);
+        assert_int_equal(missing, failed ? 7 : 1);
+        if (failed)
+            assert_string_equal(pj_error_message(err), "out of memory");
+    }
+    assert_int_equal(failures, 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_contents),
         cmocka_unit_test(test_usage),
         cmocka_unit_test(test_fatbin),
+        cmocka_unit_test(test_kernels),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -77,6 +77,14 @@ static void expect(const struct pj_buffer *a, const struct pj_buffer *b, enum pj
     assert_int_equal(difference.b_bytes, b_bytes);
 }
 
+static bool has_kernel(const void *cubin, size_t size, const char *name)
+{
+    size_t index = 99;
+    assert_int_equal(pj_code_missing_kernel(cubin, size, &name, 1, &index, NULL), 0);
+    assert_true(index <= 1);
+    return index == 1;
+}
+
 /* Two compilers, other notes, the same code; another architecture, other code. */
 static void test_files(void **state)
 {
@@ -194,7 +202,7 @@ static void test_cut(void **state)
         assert_int_equal(difference.equality, size < bytes.size ? PJ_CODE_UNREADABLE_A : PJ_CODE_SAME);
         (void)pj_code_compare(bytes.data, bytes.size, memory + 1, size, &difference);
         assert_int_equal(difference.equality, size < bytes.size ? PJ_CODE_UNREADABLE_B : PJ_CODE_SAME);
-        assert_int_equal(pj_code_has_kernel(memory + 1, size, "axpb"), size == bytes.size);
+        assert_int_equal(has_kernel(memory + 1, size, "axpb"), size == bytes.size);
         free(memory);
     }
 }
@@ -227,7 +235,7 @@ static void test_damaged(void **state)
         memcpy(bytes.data, &changed, sizeof changed);
         expect(&bytes, &whole, PJ_CODE_UNREADABLE_A, "", 0, 0, 0);
         expect(&whole, &bytes, PJ_CODE_UNREADABLE_B, "", 0, 0, 0);
-        assert_false(pj_code_has_kernel(bytes.data, bytes.size, "axpb"));
+        assert_false(has_kernel(bytes.data, bytes.size, "axpb"));
     }
     PJ_CLEANUP_BUFFER struct pj_buffer text = {0};
     pj_buffer_puts(&text, "no cubin");
@@ -247,11 +255,22 @@ static void test_kernels(void **state)
     for (size_t i = 0; i < PJ_COUNT(files); i++) {
         PJ_CLEANUP_BUFFER struct pj_buffer bytes = {0};
         read_file(files[i], &bytes);
-        if (!pj_code_has_kernel(bytes.data, bytes.size, "axpb"))
+        if (!has_kernel(bytes.data, bytes.size, "axpb"))
             fail_msg("%s has no axpb", files[i]);
-        assert_false(pj_code_has_kernel(bytes.data, bytes.size, "axp"));
-        assert_false(pj_code_has_kernel(bytes.data, bytes.size, "axpb2"));
-        assert_false(pj_code_has_kernel(bytes.data, bytes.size, ""));
+        assert_false(has_kernel(bytes.data, bytes.size, "axp"));
+        assert_false(has_kernel(bytes.data, bytes.size, "axpb2"));
+        assert_false(has_kernel(bytes.data, bytes.size, ""));
+    }
+    /* Of several the first that is missing; of none, none. */
+    static const char *const names[] = {"axpb", "axpb", "axpb2", "axp"};
+    size_t index = 99;
+    PJ_CLEANUP_BUFFER struct pj_buffer two = {0};
+    read_file("ptxas_sm_80.cubin", &two);
+    for (size_t count = 0; count <= PJ_COUNT(names); count++) {
+        assert_int_equal(pj_code_missing_kernel(two.data, two.size, names, count, &index, NULL), 0);
+        assert_int_equal(index, count < 2 ? count : 2);
+        assert_int_equal(pj_code_missing_kernel(two.data, 64, names, count, &index, NULL), 0);
+        assert_int_equal(index, 0);
     }
     /* A function has code as well, and its symbol is none of a kernel. */
     PJ_CLEANUP_BUFFER struct pj_buffer bytes = {0};
@@ -263,7 +282,7 @@ static void test_kernels(void **state)
         symbol.st_other = 0;
         memcpy(bytes.data + table.sh_offset + at, &symbol, sizeof symbol);
     }
-    assert_false(pj_code_has_kernel(bytes.data, bytes.size, "axpb"));
+    assert_false(has_kernel(bytes.data, bytes.size, "axpb"));
 }
 
 int main(void)

@@ -422,7 +422,10 @@ static void test_real(void **state)
     assert_int_equal(pj_file_read_fd(order.descriptors.fds[2], "it", 1 << 24, &cubin, NULL), 0);
     assert_int_equal(pj_cubin_read(cubin.data, cubin.size, &read, NULL), 0);
     assert_int_equal(read.arch_number, 90);
-    assert_true(pj_code_has_kernel(cubin.data, cubin.size, "axpb"));
+    static const char *const kernel = "axpb";
+    size_t missing = 0;
+    assert_int_equal(pj_code_missing_kernel(cubin.data, cubin.size, &kernel, 1, &missing, NULL), 0);
+    assert_int_equal(missing, 1);
     assert_int_equal(pj_code_compare(cubin.data, cubin.size, drivers.data, drivers.size, &difference), 1);
     pj_wire_close(&order.descriptors);
 

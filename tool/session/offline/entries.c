@@ -50,11 +50,12 @@ static int check_cubin(struct pj_offline *offline, struct pj_offline_unit *unit,
     if (cubin.relocatable != linkable)
         return reject(offline, unit, linkable ? "it cannot be linked any more" : "it is still to be linked",
                       "", err);
-    for (size_t i = 0; i < ptx->kernel_count; i++) {
-        if (!pj_code_has_kernel(pj_buffer_text(bytes), bytes->size, ptx->kernels[i]))
-            return reject(offline, unit, "it lacks the kernel ", ptx->kernels[i], err);
-    }
-    return 0;
+    size_t missing = 0;
+    r = pj_code_missing_kernel(pj_buffer_text(bytes), bytes->size, ptx->kernels, ptx->kernel_count, &missing,
+                               err);
+    if (r < 0 || missing == ptx->kernel_count)
+        return r;
+    return reject(offline, unit, "it lacks the kernel ", ptx->kernels[missing], err);
 }
 
 static int open_folder(struct pj_offline *offline, struct pj_error **err)
