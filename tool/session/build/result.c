@@ -2,6 +2,7 @@
 /* What a compiler's answer means for a unit: refusals, usage, the cubin. */
 #include <string.h>
 
+#include "base/names.h"
 #include "image/cubin.h"
 #include "image/usage.h"
 #include "session/build/private.h"
@@ -173,18 +174,24 @@ static int check_kernels(struct pj_build *build, struct pj_build_work *work, str
 {
     const struct pj_module *module = &build->manifest->modules[work->module];
     const struct pj_build_unit *unit = work->unit;
-    for (size_t i = 0; i < module->kernel_count && unit->kernel_count > 0; i++) {
-        bool found = false;
-        for (size_t k = 0; k < unit->kernel_count && !found; k++)
-            found = strcmp(unit->kernels[k].name, module->kernels[i]) == 0;
-        if (!found)
-            return pj_build_settle(
-                work, PJ_BUILD_REJECTED, "kernel-missing",
-                pj_arena_printf(&build->arena, "it has no kernel '%s' (it has %zu, the first is '%s')",
-                                module->kernels[i], unit->kernel_count, unit->kernels[0].name),
-                err);
+    PJ_CLEANUP_NAMES struct pj_names names = {0};
+    size_t found = 0;
+    if (module->kernel_count == 0 || unit->kernel_count == 0)
+        return 0;
+    for (size_t i = 0; i < unit->kernel_count; i++) {
+        if (!pj_names_add(&names, unit->kernels[i].name))
+            return pj_error_no_memory(err);
     }
-    return 0;
+    pj_names_sort(&names);
+    while (found < module->kernel_count && pj_names_have(&names, module->kernels[found]))
+        found++;
+    if (found == module->kernel_count)
+        return 0;
+    return pj_build_settle(work, PJ_BUILD_REJECTED, "kernel-missing",
+                           pj_arena_printf(&build->arena,
+                                           "it has no kernel '%s' (it has %zu, the first is '%s')",
+                                           module->kernels[found], unit->kernel_count, unit->kernels[0].name),
+                           err);
 }
 
 /* How the name of every function's section begins. */
