@@ -4,6 +4,7 @@
 #include "image/code.h"
 
 #include <elf.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/names.h"
@@ -101,14 +102,30 @@ static bool is_code(const struct section *section)
            (*behind == '\0' || *behind == '.');
 }
 
-/* The next section with code from *at on, which moves behind it; false at the end. */
-static bool next_code(const struct elf *elf, uint64_t *at, struct section *ret_section)
+/* A section with code, and its place among the sections. */
+struct code {
+    struct section section;
+    uint64_t place;
+};
+
+/* All of a cubin's code, by name and then in the order of the file. */
+struct codes {
+    struct code *items;
+    size_t count;
+};
+
+static void free_codes(struct codes *codes)
 {
-    while (*at < elf->section_count) {
-        if (section_at(elf, (*at)++, ret_section) && is_code(ret_section))
-            return true;
-    }
-    return false;
+    free(codes->items);
+}
+
+#define CLEANUP_CODES __attribute__((cleanup(free_codes)))
+
+static int compare_codes(const void *left, const void *right)
+{
+    const struct code *a = left, *b = right;
+    int order = strcmp(a->section.name, b->section.name);
+    return order != 0 ? order : (a->place > b->place) - (a->place < b->place);
 }
 
 /* All sections have names, so that none can be overlooked. */
@@ -125,22 +142,19 @@ static bool is_readable(const struct elf *elf, size_t *ret_code_count)
     return true;
 }
 
-/* The section with code of this name. The search begins behind the one found last, because two compilers
- * mostly keep one order: then nothing is looked at twice. */
-static bool find_code(const struct elf *elf, const char *name, uint64_t *last, struct section *ret_section)
+/* Of a cubin that is_readable counted. */
+static int read_codes(const struct elf *elf, size_t count, struct codes *codes, struct pj_error **err)
 {
-    uint64_t start = *last;
-    for (uint64_t at = start; next_code(elf, &at, ret_section);) {
-        *last = at;
-        if (strcmp(ret_section->name, name) == 0)
-            return true;
+    codes->items = calloc(count ? count : 1, sizeof *codes->items);
+    if (!codes->items)
+        return pj_error_no_memory(err);
+    for (uint64_t i = 1; i < elf->section_count && codes->count < count; i++) {
+        struct code *code = &codes->items[codes->count];
+        code->place = i;
+        codes->count += section_at(elf, i, &code->section) && is_code(&code->section);
     }
-    for (uint64_t at = 1; next_code(elf, &at, ret_section) && at <= start;) {
-        *last = at;
-        if (strcmp(ret_section->name, name) == 0)
-            return true;
-    }
-    return false;
+    qsort(codes->items, codes->count, sizeof *codes->items, compare_codes);
+    return 0;
 }
 
 static void put_name(struct pj_code_difference *difference, const char *name)
@@ -161,42 +175,69 @@ static uint64_t first_difference(const struct span *a, const struct span *b)
     return i;
 }
 
-static bool same_section(const struct section *a, const struct section *b,
-                         struct pj_code_difference *difference)
+static bool same_code(const struct section *a, const struct section *b)
+{
+    return a->contents.size == b->contents.size &&
+           memcmp(a->contents.bytes, b->contents.bytes, (size_t)a->contents.size) == 0;
+}
+
+static void describe(const struct section *a, const struct section *b, struct pj_code_difference *difference)
 {
     uint64_t offset = first_difference(&a->contents, &b->contents);
-    if (offset == a->contents.size && offset == b->contents.size)
-        return true;
     bool to_the_end = offset == a->contents.size || offset == b->contents.size;
     difference->equality = to_the_end ? PJ_CODE_SIZE : PJ_CODE_BYTES;
     difference->offset = offset;
     difference->a_bytes = a->contents.size;
     difference->b_bytes = b->contents.size;
     put_name(difference, a->name);
-    return false;
 }
 
-/* Does b have all of a's code? With `bytes` the same, too. */
-static bool has_all(const struct elf *a, const struct elf *b, bool bytes,
-                    struct pj_code_difference *difference)
+/* What to tell of: a section that differs, in both cubins, or one that only one of them has. */
+struct first {
+    const struct code *a, *b;
+};
+
+/* Keeps what comes first in the file: a's, and b's where a has none. */
+static void keep_first(struct first *first, const struct code *a, const struct code *b)
 {
-    struct section ours, theirs;
-    uint64_t last = 1;
-    for (uint64_t at = 1; next_code(a, &at, &ours);) {
-        if (!find_code(b, ours.name, &last, &theirs)) {
-            difference->equality = bytes ? PJ_CODE_ONLY_IN_A : PJ_CODE_ONLY_IN_B;
-            *(bytes ? &difference->a_bytes : &difference->b_bytes) = ours.contents.size;
-            put_name(difference, ours.name);
-            return false;
-        }
-        if (bytes && !same_section(&ours, &theirs, difference))
-            return false;
+    const struct code *had = a ? first->a : first->b, *code = a ? a : b;
+    if (!had || code->place < had->place)
+        *first = (struct first){a, b};
+}
+
+/* Walks both in the order of names. Whatever a has to tell comes before what only b has. */
+static void compare_all(const struct codes *left, const struct codes *right,
+                        struct pj_code_difference *difference)
+{
+    struct first first_of_a = {0}, first_of_b = {0};
+    const struct code *a = left->items, *b = right->items;
+    const struct code *a_end = a + left->count, *b_end = b + right->count;
+    while (a < a_end || b < b_end) {
+        int order = a == a_end ? 1 : b == b_end ? -1 : strcmp(a->section.name, b->section.name);
+        if (order < 0)
+            keep_first(&first_of_a, a++, NULL);
+        else if (order > 0)
+            keep_first(&first_of_b, NULL, b++);
+        else if (!same_code(&a->section, &b->section))
+            keep_first(&first_of_a, a++, b++);
+        else
+            a++, b++;
     }
-    return true;
+    if (first_of_a.a && first_of_a.b) {
+        describe(&first_of_a.a->section, &first_of_a.b->section, difference);
+    } else if (first_of_a.a) {
+        difference->equality = PJ_CODE_ONLY_IN_A;
+        difference->a_bytes = first_of_a.a->section.contents.size;
+        put_name(difference, first_of_a.a->section.name);
+    } else if (first_of_b.b) {
+        difference->equality = PJ_CODE_ONLY_IN_B;
+        difference->b_bytes = first_of_b.b->section.contents.size;
+        put_name(difference, first_of_b.b->section.name);
+    }
 }
 
 int pj_code_compare(const void *a, size_t a_size, const void *b, size_t b_size,
-                    struct pj_code_difference *ret_difference)
+                    struct pj_code_difference *ret_difference, struct pj_error **err)
 {
     struct elf left, right;
     size_t count = 0, b_count = 0;
@@ -205,10 +246,14 @@ int pj_code_compare(const void *a, size_t a_size, const void *b, size_t b_size,
         difference.equality = PJ_CODE_UNREADABLE_A;
     } else if (!open_elf(b, b_size, &right) || !is_readable(&right, &b_count)) {
         difference.equality = PJ_CODE_UNREADABLE_B;
-    } else if (has_all(&left, &right, true, &difference) && has_all(&right, &left, false, &difference) &&
-               count != b_count) {
-        /* One name twice, which no compiler does. */
-        difference.equality = count > b_count ? PJ_CODE_ONLY_IN_A : PJ_CODE_ONLY_IN_B;
+    } else {
+        CLEANUP_CODES struct codes ours = {0}, theirs = {0};
+        int r = read_codes(&left, count, &ours, err);
+        if (r == 0)
+            r = read_codes(&right, b_count, &theirs, err);
+        if (r < 0)
+            return r;
+        compare_all(&ours, &theirs, &difference);
     }
     difference.section_count = count;
     *ret_difference = difference;

@@ -30,12 +30,13 @@ struct pj_code_difference {
     size_t section_count;               /* how many sections with code a has; two without any are the SAME */
 };
 
-/** Compares the sections `.text` and `.text.*` of two cubins by name and bytes, whatever their order. All
- * else, such as the compiler's own notes, is not looked at: ptxas and the driver differ there [cache-model
- * 33]. Gives 1 where the code is the same, else 0; never fails. The bytes may lie at any address, every
- * offset in them is checked. */
+/** Compares the sections `.text` and `.text.*` of two cubins by name and bytes, whatever their order; where a
+ * name occurs several times, the first with the first and so on. All else, such as the compiler's own notes,
+ * is not looked at: ptxas and the driver differ there [cache-model 33]. Gives 1 where the code is the same,
+ * else 0; PJ_ERROR_NO_MEMORY is the only failure. The bytes may lie at any address, every offset in them is
+ * checked. */
 int pj_code_compare(const void *a, size_t a_size, const void *b, size_t b_size,
-                    struct pj_code_difference *ret_difference);
+                    struct pj_code_difference *ret_difference, struct pj_error **err);
 
 /** Gives, in *ret_index, the index of the first of `wanted` (mangled) names of which the cubin has no kernel
  * with code, or `count` where it has them all; functions that kernels call do not count, and what cannot be

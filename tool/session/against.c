@@ -141,14 +141,18 @@ static const char *payload_of(const struct pj_entry_contents *contents)
     return contents->bytes.data + PJ_ENTRY_HEADER_BYTES + contents->header.key_bytes;
 }
 
-static void compare_payloads(const struct pj_entry_contents *cached, const struct pj_entry_contents *own,
-                             const char *entry, enum pj_against *ret_against, struct pj_buffer *detail)
+static int compare_payloads(const struct pj_entry_contents *cached, const struct pj_entry_contents *own,
+                            const char *entry, enum pj_against *ret_against, struct pj_buffer *detail,
+                            struct pj_error **err)
 {
     struct pj_code_difference difference;
-    (void)pj_code_compare(payload_of(cached), (size_t)cached->header.payload_bytes, payload_of(own),
-                          (size_t)own->header.payload_bytes, &difference);
+    int r = pj_code_compare(payload_of(cached), (size_t)cached->header.payload_bytes, payload_of(own),
+                            (size_t)own->header.payload_bytes, &difference, err);
+    if (r < 0)
+        return r;
     *ret_against = pj_against_read(difference.equality);
     pj_against_describe(&difference, entry, detail);
+    return 0;
 }
 
 /* One entry, by the name that the driver gave its own. */
@@ -175,7 +179,7 @@ static int compare_entry(int cache_fd, int own_fd, uint64_t hash, enum pj_agains
     else if (own.state != PJ_ENTRY_SOUND)
         pj_buffer_printf(detail, "the driver's own entry %s is %s", path, pj_entry_state_text(own.state));
     else
-        compare_payloads(&cached, &own, path, ret_against, detail);
+        return compare_payloads(&cached, &own, path, ret_against, detail, err);
     return 0;
 }
 

@@ -128,13 +128,33 @@ static void test_kernels(void **state)
     assert_int_equal(failures, 2);
 }
 
+static void test_code(void **state)
+{
+    (void)state;
+    PJ_CLEANUP_BUFFER struct pj_buffer a = {0}, b = {0};
+    data_read("driver_sm_80.cubin", &a);
+    data_read("ptxas_sm_80.cubin", &b);
+    bool failed = true;
+    size_t failures = 0;
+    for (size_t n = 1; failed; n++, failures += failed) {
+        PJ_CLEANUP_ERROR struct pj_error *err = NULL;
+        struct pj_code_difference difference = {.section_count = 7};
+        failing_memory_start(n);
+        int r = pj_code_compare(a.data, a.size, b.data, b.size, &difference, &err);
+        failed = failing_memory_stop();
+        assert_int_equal(r, failed ? PJ_ERROR_NO_MEMORY : 1);
+        assert_int_equal(difference.section_count, failed ? 7 : 1);
+        if (failed)
+            assert_string_equal(pj_error_message(err), "out of memory");
+    }
+    assert_int_equal(failures, 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_contents),
-        cmocka_unit_test(test_usage),
-        cmocka_unit_test(test_fatbin),
-        cmocka_unit_test(test_kernels),
+        cmocka_unit_test(test_contents), cmocka_unit_test(test_usage), cmocka_unit_test(test_fatbin),
+        cmocka_unit_test(test_kernels),  cmocka_unit_test(test_code),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

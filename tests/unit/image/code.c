@@ -61,7 +61,7 @@ static struct pj_code_difference compare(const struct pj_buffer *a, const struct
 {
     struct pj_code_difference difference;
     memset(&difference, 0x33, sizeof difference);
-    int same = pj_code_compare(a->data, a->size, b->data, b->size, &difference);
+    int same = pj_code_compare(a->data, a->size, b->data, b->size, &difference, NULL);
     assert_int_equal(same, difference.equality == PJ_CODE_SAME);
     return difference;
 }
@@ -167,6 +167,11 @@ static void test_order(void **state)
     expect(&a, &b, PJ_CODE_SAME, "", 0, 0, 0);
     b.data[second.sh_offset + 3] ^= 1;
     expect(&a, &b, PJ_CODE_BYTES, ".text.second", 3, second.sh_size, second.sh_size);
+    b.data[first.sh_offset + 5] ^= 1; /* both differ: what comes first in the file is told */
+    assert_true(other < code);
+    expect(&a, &b, PJ_CODE_BYTES, ".text.second", 3, second.sh_size, second.sh_size);
+    expect(&b, &a, PJ_CODE_BYTES, ".text.axpb", 5, first.sh_size, first.sh_size);
+    b.data[first.sh_offset + 5] ^= 1;
     b.data[second.sh_offset + 3] ^= 1;
     set_header(&b, other, &second); /* one twice, and not the other */
     expect(&a, &b, PJ_CODE_ONLY_IN_A, ".text.axpb", 0, first.sh_size, 0);
@@ -183,8 +188,9 @@ static void test_order(void **state)
     set_header(&a, other, &first);
     second.sh_type = SHT_NOTE;
     set_header(&a, other, &second);
-    expect(&a, &b, PJ_CODE_ONLY_IN_B, "", 0, 0, 0);
-    expect(&b, &a, PJ_CODE_ONLY_IN_A, "", 0, 0, 0);
+    expect(&a, &b, PJ_CODE_ONLY_IN_B, ".text.axpb", 0, 0, first.sh_size);
+    expect(&b, &a, PJ_CODE_ONLY_IN_A, ".text.axpb", 0, first.sh_size, 0);
+    expect(&b, &b, PJ_CODE_SAME, "", 0, 0, 0);
 }
 
 /* Cut anywhere, and lying at an odd address with nothing behind it. */
@@ -198,9 +204,9 @@ static void test_cut(void **state)
         char *memory = malloc(size + 1);
         assert_non_null(memory);
         memcpy(memory + 1, bytes.data, size);
-        (void)pj_code_compare(memory + 1, size, bytes.data, bytes.size, &difference);
+        (void)pj_code_compare(memory + 1, size, bytes.data, bytes.size, &difference, NULL);
         assert_int_equal(difference.equality, size < bytes.size ? PJ_CODE_UNREADABLE_A : PJ_CODE_SAME);
-        (void)pj_code_compare(bytes.data, bytes.size, memory + 1, size, &difference);
+        (void)pj_code_compare(bytes.data, bytes.size, memory + 1, size, &difference, NULL);
         assert_int_equal(difference.equality, size < bytes.size ? PJ_CODE_UNREADABLE_B : PJ_CODE_SAME);
         assert_int_equal(has_kernel(memory + 1, size, "axpb"), size == bytes.size);
         free(memory);

@@ -426,7 +426,8 @@ static void test_real(void **state)
     size_t missing = 0;
     assert_int_equal(pj_code_missing_kernel(cubin.data, cubin.size, &kernel, 1, &missing, NULL), 0);
     assert_int_equal(missing, 1);
-    assert_int_equal(pj_code_compare(cubin.data, cubin.size, drivers.data, drivers.size, &difference), 1);
+    assert_int_equal(pj_code_compare(cubin.data, cubin.size, drivers.data, drivers.size, &difference, NULL),
+                     1);
     pj_wire_close(&order.descriptors);
 
     make_order(&order, "garbage\n", sm_90);

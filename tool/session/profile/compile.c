@@ -134,10 +134,12 @@ static int take_cubin(struct batch *batch, size_t order, struct pj_profile_compi
         return making->reason
                    ? pj_profile_problem(batch->work, trial, err, "ptxas did not make it: %s", making->reason)
                    : pj_error_no_memory(err);
-    bool same = pj_code_compare(pj_buffer_text(payload), payload->size, pj_buffer_text(cubin), cubin->size,
-                                &difference) == 1;
-    compiler->same += same;
-    trial->other_code[compiler - batch->work->profile.compilers] |= !same;
+    int same = pj_code_compare(pj_buffer_text(payload), payload->size, pj_buffer_text(cubin), cubin->size,
+                               &difference, err);
+    if (same < 0)
+        return same;
+    compiler->same += same == 1;
+    trial->other_code[compiler - batch->work->profile.compilers] |= same == 0;
     if (batch->library == PJ_LIBRARY_PTXAS) {
         trial->cubins[batch->texts[order]] = *cubin;
         *cubin = (struct pj_buffer){0};
