@@ -6,6 +6,7 @@
 
 #include "image/kind.h"
 #include "image/ptx.h"
+#include "image/ptx_link.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -28,21 +29,38 @@ static void check_kernels(const struct pj_ptx *ptx, const uint8_t *data)
     require(pj_ptx_missing_kernel(ptx, ptx->kernels, ptx->kernel_count) == ptx->kernel_count);
 }
 
-/* What a linker must find is called here and not defined here; what is defined is in order. */
+/* Functions are in order, and each call is of one of them. */
 static void check_linking(const struct pj_ptx *ptx, const uint8_t *data)
 {
-    require(ptx->need_count == 0 || ptx->unresolved != NULL);
-    for (size_t i = 0; i < ptx->need_count; i++) {
-        const char *name = ptx->needs[i].name;
-        require(name[0] != '\0' && ptx->needs[i].line > 0);
-        require(memmem(data, ptx->text_size, name, strlen(name)) != NULL);
-        require(!pj_ptx_defines(ptx, name));
+    size_t kernels = 0, calls = 0;
+    for (size_t i = 0; i < ptx->function_count; i++) {
+        const struct pj_ptx_function *function = &ptx->functions[i];
+        require(function->name[0] != '\0' && (function->line == 0) == function->is_defined);
+        require(memmem(data, ptx->text_size, function->name, strlen(function->name)) != NULL);
+        require(i == 0 || strcmp(function[-1].name, function->name) < 0);
+        require(pj_ptx_find(ptx, function->name) == function);
+        require(function->is_defined || (!function->is_kernel && function->call_count == 0));
+        require(function->first_call + function->call_count <= ptx->call_count);
+        kernels += function->is_kernel;
+        calls += function->call_count;
     }
-    for (size_t i = 0; i < ptx->defined_count; i++) {
-        require(i == 0 || strcmp(ptx->defined[i - 1], ptx->defined[i]) < 0);
-        require(pj_ptx_defines(ptx, ptx->defined[i]));
-    }
-    require(ptx->defined_count >= ptx->kernel_count);
+    require(kernels == ptx->kernel_count && calls == ptx->call_count);
+    for (size_t i = 0; i < ptx->call_count; i++)
+        require(ptx->calls[i] < ptx->function_count);
+}
+
+/* A link of it alone, and of it twice, lacks the same, and nothing that it does not call. */
+static void check_lack(const struct pj_ptx *ptx)
+{
+    const struct pj_ptx *const texts[] = {ptx, ptx};
+    struct pj_ptx_lack lack, again;
+    int lacks = pj_ptx_find_lack(texts, 1, &lack, NULL);
+    require(lacks == 0 || (lacks == 1 && ptx->unresolved));
+    require(pj_ptx_find_lack(texts, 2, &again, NULL) == lacks);
+    if (lacks == 0)
+        return;
+    require(lack.text == 0 && !lack.missing->is_defined && lack.caller->is_defined);
+    require(again.missing == lack.missing && again.caller == lack.caller);
 }
 
 static void check_message(const struct pj_ptx_finding *finding, const struct pj_ptx *ptx, const uint8_t *data)
@@ -90,6 +108,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         require(ptx.kernel_count > 0);
     check_kernels(&ptx, data);
     check_linking(&ptx, data);
+    check_lack(&ptx);
     check_targets(&ptx, &arena);
     return 0;
 }

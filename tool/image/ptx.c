@@ -175,10 +175,8 @@ int pj_ptx_check_target(const struct pj_ptx *ptx, uint16_t device, struct pj_isa
 size_t pj_ptx_missing_kernel(const struct pj_ptx *ptx, const char *const *wanted, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        size_t k = 0;
-        while (k < ptx->kernel_count && strcmp(ptx->kernels[k], wanted[i]) != 0)
-            k++;
-        if (k == ptx->kernel_count)
+        const struct pj_ptx_function *function = pj_ptx_find(ptx, wanted[i]);
+        if (!function || !function->is_kernel)
             return i;
     }
     return count;
@@ -186,13 +184,14 @@ size_t pj_ptx_missing_kernel(const struct pj_ptx *ptx, const char *const *wanted
 
 static int compare_name(const void *name, const void *item)
 {
-    return strcmp(name, *(const char *const *)item);
+    return strcmp(name, ((const struct pj_ptx_function *)item)->name);
 }
 
-bool pj_ptx_defines(const struct pj_ptx *ptx, const char *name)
+const struct pj_ptx_function *pj_ptx_find(const struct pj_ptx *ptx, const char *name)
 {
-    return ptx->defined_count > 0 &&
-           bsearch(name, ptx->defined, ptx->defined_count, sizeof *ptx->defined, compare_name);
+    return ptx->function_count > 0
+               ? bsearch(name, ptx->functions, ptx->function_count, sizeof *ptx->functions, compare_name)
+               : NULL;
 }
 
 bool pj_ptx_usable(enum pj_ptx_finding_code code)

@@ -11,10 +11,21 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-/** A function that has to come from elsewhere. */
-struct pj_ptx_need {
+/** Who may call a function, by the directive before it; of several declarations the highest counts. */
+enum pj_ptx_linkage {
+    PJ_PTX_OWN,    /* its own text alone: there is no directive, or .extern */
+    PJ_PTX_WEAK,   /* others too: .weak, which gives way to other definitions */
+    PJ_PTX_SHARED, /* others too: .visible, .common */
+};
+
+/** A kernel or function that a text defines, or that it declares and that has to come from elsewhere. */
+struct pj_ptx_function {
     const char *name;
-    size_t line; /* where it is declared */
+    bool is_defined; /* here, as an alias too */
+    bool is_kernel;  /* and defined */
+    enum pj_ptx_linkage linkage;
+    size_t line;                   /* where it is declared first; 0 where it is defined */
+    size_t first_call, call_count; /* its piece of `calls` */
 };
 
 /** What the text says. Strings live in the arena given to pj_ptx_read. Sizes are in bytes. */
@@ -27,14 +38,12 @@ struct pj_ptx {
     const char *unresolved; /* an extern function that is called and not defined here (vprintf and the like
                                excepted), or NULL */
     size_t unresolved_line; /* where that function is declared, 0 where there is none */
-    /* Functions like `unresolved` that kernels call by themselves, in the order of the calls, without
-     * duplicates. What only other functions call is not among them: linkers drop functions that no kernel
-     * reaches, and with them what they miss. */
-    struct pj_ptx_need *needs;
-    size_t need_count;
-    const char **defined; /* names of all kernels and functions that are defined here, and of aliases, of
-                             whatever linkage, sorted as by strcmp, without duplicates */
-    size_t defined_count;
+    struct pj_ptx_function *functions; /* sorted by name as by strcmp, without duplicates; without what the
+                                          driver supplies, unless it is defined here */
+    size_t function_count;
+    const size_t *calls; /* indices of functions that functions call, in the order of the text, each once for
+                            each caller; none at all where nothing has to come from elsewhere */
+    size_t call_count;
     size_t marker_line; /* line of a `# 1 "x"` in front of .version, 0 where there is none: ptxas takes such a
                            file, driver 580 answers CUDA_ERROR_INVALID_IMAGE */
     size_t text_size;   /* bytes before the first NUL: what the driver reads [facts 3] */
@@ -80,8 +89,8 @@ int pj_ptx_check_target(const struct pj_ptx *ptx, uint16_t device, struct pj_isa
 /** Index of the first of `wanted` kernels that is not in `ptx`, or `count`. */
 size_t pj_ptx_missing_kernel(const struct pj_ptx *ptx, const char *const *wanted, size_t count);
 
-/** Is a function or kernel of that name defined in this text? */
-bool pj_ptx_defines(const struct pj_ptx *ptx, const char *name);
+/** The function or kernel of that name, or NULL. */
+const struct pj_ptx_function *pj_ptx_find(const struct pj_ptx *ptx, const char *name);
 
 /** May an image with this finding be handed to the driver? (OK, NEEDS_LINKING only for links, NO_KERNELS) */
 bool pj_ptx_usable(enum pj_ptx_finding_code code);

@@ -1,36 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds kernels, and functions that are called but defined elsewhere, without parsing bodies. */
+/* Finds kernels and functions, without parsing bodies. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "image/ptx_reader.h"
 
-struct function {
-    const char *name; /* in the text */
-    size_t length;
-    bool is_kernel, is_defined, is_kept;
-    struct pj_ptx_need *need; /* a kernel calls it, and it is not defined; else NULL */
-};
-
-struct functions {
-    struct function *items;
-    size_t count, capacity;
-};
-
-/* Functions of one kind, by name. */
+/* Places by name. */
 struct index {
-    struct function **items;
+    struct pj_ptx_place **items;
     size_t count;
 };
 
 /* What is needed while a text is read. */
 struct work {
-    struct functions functions;
-    struct index all, undefined;
+    struct pj_ptx_places places;
+    struct index all;
 };
 
 /* What the driver supplies by itself: ptxas 13.0 and driver 580 resolve these and no others. */
-static bool is_supplied(const struct function *function)
+static bool is_supplied(const struct pj_ptx_place *place)
 {
     static const char prefix[] = "__cuda_syscall";
     static const char *const names[] = {
@@ -67,10 +55,10 @@ static bool is_supplied(const struct function *function)
         "cnpStreamDestroy",
         "cnpStreamWaitEvent",
     };
-    if (function->length >= sizeof prefix - 1 && memcmp(function->name, prefix, sizeof prefix - 1) == 0)
+    if (place->length >= sizeof prefix - 1 && memcmp(place->name, prefix, sizeof prefix - 1) == 0)
         return true;
     for (size_t i = 0; i < PJ_COUNT(names); i++) {
-        if (strlen(names[i]) == function->length && memcmp(names[i], function->name, function->length) == 0)
+        if (strlen(names[i]) == place->length && memcmp(names[i], place->name, place->length) == 0)
             return true;
     }
     return false;
@@ -85,17 +73,17 @@ static int compare_names(const char *a, size_t length_a, const char *b, size_t l
 }
 
 /* By name, and in the order of the text where the names are the same. */
-static int compare_functions(const void *left, const void *right)
+static int compare_places(const void *left, const void *right)
 {
-    const struct function *a = *(struct function *const *)left, *b = *(struct function *const *)right;
+    const struct pj_ptx_place *a = *(struct pj_ptx_place *const *)left;
+    const struct pj_ptx_place *b = *(struct pj_ptx_place *const *)right;
     int order = compare_names(a->name, a->length, b->name, b->length);
     if (order != 0)
         return order;
     return a->name < b->name ? -1 : a->name > b->name;
 }
 
-/* Behind a parenthesised list, or `at` where there is none. */
-static const char *skip_list(const char *at, const char *end)
+const char *pj_ptx_skip_list(const char *at, const char *end)
 {
     if (at == end || *at != '(')
         return at;
@@ -121,10 +109,46 @@ static const char *find_body(const char *at, const char *end, bool *ret_is_defin
     return at;
 }
 
-/* The cursor stands at `.entry` or `.func`; it is left behind what was understood. */
-static bool read_function(struct pj_ptx_cursor *cursor, struct function *ret_function)
+/* Back over white space and comments; one that only a line feed ends cannot be seen from behind. */
+static const char *skip_space_back(const char *start, const char *at)
+{
+    while (at > start) {
+        if (pj_ptx_is_space(at[-1])) {
+            at--;
+        } else if (at - start >= 4 && at[-1] == '/' && at[-2] == '*') {
+            const char *comment = at - 4;
+            while (comment > start && (comment[0] != '/' || comment[1] != '*'))
+                comment--;
+            at = comment;
+        } else {
+            break;
+        }
+    }
+    return at;
+}
+
+/* What the directive before the function at `at` says, which does not begin before `start`. */
+static enum pj_ptx_linkage read_linkage(const char *start, const char *at)
+{
+    static const struct {
+        const char *word;
+        enum pj_ptx_linkage linkage;
+    } words[] = {{".visible", PJ_PTX_SHARED}, {".weak", PJ_PTX_WEAK}, {".common", PJ_PTX_SHARED}};
+    at = skip_space_back(start, at);
+    for (size_t i = 0; i < PJ_COUNT(words); i++) {
+        size_t length = strlen(words[i].word);
+        if ((size_t)(at - start) >= length && memcmp(at - length, words[i].word, length) == 0)
+            return words[i].linkage;
+    }
+    return PJ_PTX_OWN;
+}
+
+/* The cursor stands at `.entry` or `.func`, with nothing of other functions behind `before`; it is left
+ * behind what was understood. */
+static bool read_function(struct pj_ptx_cursor *cursor, const char *before, struct pj_ptx_place *ret_place)
 {
     bool is_kernel = cursor->at[1] == 'e';
+    enum pj_ptx_linkage linkage = read_linkage(before, cursor->at);
     cursor->at += is_kernel ? strlen(".entry") : strlen(".func");
     if (!pj_ptx_skip_space(cursor))
         return false;
@@ -145,203 +169,99 @@ static bool read_function(struct pj_ptx_cursor *cursor, struct function *ret_fun
             return false;
     }
     if (!is_kernel) {
-        cursor->at = skip_list(cursor->at, cursor->end);
+        cursor->at = pj_ptx_skip_list(cursor->at, cursor->end);
         if (!pj_ptx_skip_space(cursor))
             return false;
     }
     size_t length = pj_ptx_name_length(cursor->at, cursor->end);
     if (length == 0)
         return false;
-    *ret_function = (struct function){.name = cursor->at, .length = length, .is_kernel = is_kernel};
-    cursor->at = find_body(cursor->at + length, cursor->end, &ret_function->is_defined);
+    *ret_place = (struct pj_ptx_place){
+        .name = cursor->at, .length = length, .is_kernel = is_kernel, .linkage = linkage};
+    cursor->at = find_body(cursor->at + length, cursor->end, &ret_place->is_defined);
     return true;
 }
 
-static bool find_functions(struct pj_ptx_cursor *cursor, struct functions *functions)
+static bool find_places(struct pj_ptx_cursor *cursor, struct pj_ptx_places *places)
 {
     while (cursor->at < cursor->end) {
+        const char *before = cursor->at;
         cursor->at = pj_ptx_find_function(cursor->at, cursor->end);
-        struct function function;
-        if (cursor->at == cursor->end || !read_function(cursor, &function))
+        struct pj_ptx_place place;
+        if (cursor->at == cursor->end || !read_function(cursor, before, &place))
             continue;
-        struct function *item = PJ_ARRAY_PUSH(functions);
+        struct pj_ptx_place *item = PJ_ARRAY_PUSH(places);
         if (!item)
             return false;
-        *item = function;
+        *item = place;
     }
     return true;
 }
 
-/* Sorts out duplicates: of each kernel the first definition is kept; names without a definition that the
- * driver does not supply go into `undefined`, which must have room for all. */
-static void sort_out(struct index *all, struct index *undefined)
+/* Makes one function of the places of one name: the first definition is its body. What the driver supplies is
+ * left out, and a kernel that is only declared. */
+static int make_function(struct pj_ptx_reader *reader, struct pj_ptx_place *const *places, size_t count,
+                         struct pj_error **err)
 {
-    qsort(all->items, all->count, sizeof *all->items, compare_functions);
-    for (size_t first = 0, next; first < all->count; first = next) {
-        struct function *function = all->items[first];
-        struct function *definition = NULL;
-        for (next = first; next < all->count; next++) {
-            struct function *other = all->items[next];
-            if (compare_names(function->name, function->length, other->name, other->length) != 0)
+    struct pj_ptx *ptx = reader->ptx;
+    struct pj_ptx_function function = {0};
+    struct pj_ptx_place *body = NULL;
+    for (size_t i = 0; i < count; i++) {
+        if (places[i]->linkage > function.linkage)
+            function.linkage = places[i]->linkage;
+        if (places[i]->is_defined && !body)
+            body = places[i];
+    }
+    bool kept = body || (!places[0]->is_kernel && !is_supplied(places[0]));
+    for (size_t i = 0; i < count; i++)
+        places[i]->function = kept ? ptx->function_count : PJ_PTX_NO_FUNCTION;
+    if (!kept)
+        return 0;
+    if (body)
+        body->is_body = function.is_defined = true;
+    function.is_kernel = body && body->is_kernel;
+    function.name = pj_arena_strndup(reader->arena, places[0]->name, places[0]->length);
+    ptx->functions[ptx->function_count++] = function;
+    return function.name ? 0 : pj_error_no_memory(err);
+}
+
+static int make_functions(struct pj_ptx_reader *reader, const struct index *all, struct pj_error **err)
+{
+    struct pj_ptx *ptx = reader->ptx;
+    ptx->functions = pj_arena_calloc(reader->arena, all->count ? all->count : 1, sizeof *ptx->functions);
+    if (!ptx->functions)
+        return pj_error_no_memory(err);
+    int r = 0;
+    for (size_t first = 0, next; first < all->count && r == 0; first = next) {
+        const struct pj_ptx_place *place = all->items[first];
+        for (next = first + 1; next < all->count; next++) {
+            const struct pj_ptx_place *other = all->items[next];
+            if (compare_names(place->name, place->length, other->name, other->length) != 0)
                 break;
-            if (other->is_defined && !definition)
-                definition = other;
         }
-        if (definition)
-            definition->is_kept = definition->is_kernel;
-        else if (!function->is_kernel && !is_supplied(function))
-            undefined->items[undefined->count++] = function;
+        r = make_function(reader, &all->items[first], next - first, err);
     }
+    return r;
 }
 
-static struct function **find_name(const struct index *index, const char *name, size_t length)
+static bool is_kept_kernel(const struct pj_ptx_place *place)
 {
-    size_t low = 0, high = index->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        const struct function *function = index->items[middle];
-        int order = compare_names(name, length, function->name, function->length);
-        if (order == 0)
-            return &index->items[middle];
-        if (order < 0)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return NULL;
+    return place->is_body && place->is_kernel;
 }
 
-/* `.alias f, g;` defines f. */
-static void drop_aliases(struct index *undefined, const char *start, const char *end)
-{
-    static const char word[] = ".alias";
-    for (const char *at = start; (at = memmem(at, (size_t)(end - at), word, sizeof word - 1)) != NULL;) {
-        struct pj_ptx_cursor cursor = {.start = start, .at = at + sizeof word - 1, .end = end};
-        at = cursor.at;
-        if (!pj_ptx_skip_space(&cursor))
-            continue;
-        struct function **found = find_name(undefined, cursor.at, pj_ptx_name_length(cursor.at, cursor.end));
-        if (found)
-            (*found)->is_defined = true;
-    }
-}
-
-/* Name of what `call` at the cursor calls; length 0 where it is no call of a name. */
-static size_t read_callee(struct pj_ptx_cursor *cursor)
-{
-    cursor->at += strlen("call");
-    while (cursor->at < cursor->end && (*cursor->at == '.' || pj_ptx_is_name(*cursor->at)))
-        cursor->at++;
-    if (!pj_ptx_skip_space(cursor))
-        return 0;
-    if (cursor->at < cursor->end && *cursor->at == '(') {
-        cursor->at = skip_list(cursor->at, cursor->end);
-        if (!pj_ptx_skip_space(cursor) || cursor->at == cursor->end || *cursor->at != ',')
-            return 0;
-        cursor->at++;
-        if (!pj_ptx_skip_space(cursor))
-            return 0;
-    }
-    return pj_ptx_name_length(cursor->at, cursor->end);
-}
-
-static int add_need(struct pj_ptx_reader *reader, struct function *function, struct pj_error **err)
-{
-    struct pj_ptx *ptx = reader->ptx;
-    function->need = &ptx->needs[ptx->need_count++];
-    function->need->name = pj_arena_strndup(reader->arena, function->name, function->length);
-    return function->need->name ? 0 : pj_error_no_memory(err);
-}
-
-/* One pass for all, in the order of the text. */
-static void count_lines(const struct functions *functions, const char *start)
-{
-    size_t line = 1;
-    for (size_t i = 0; i < functions->count; i++) {
-        const struct function *function = &functions->items[i];
-        if (!function->need)
-            continue;
-        line += pj_ptx_line(start, function->name) - 1;
-        start = function->name;
-        function->need->line = line;
-    }
-}
-
-/* Calls of functions that are not defined. A call belongs to the last function that begins before it. */
-static int find_calls(struct pj_ptx_reader *reader, struct pj_ptx_cursor cursor, const struct work *work,
-                      struct pj_error **err)
-{
-    struct pj_ptx *ptx = reader->ptx;
-    const struct functions *functions = &work->functions;
-    const struct function *first = NULL;
-    ptx->needs = pj_arena_calloc(reader->arena, work->undefined.count, sizeof *ptx->needs);
-    if (!ptx->needs)
-        return pj_error_no_memory(err);
-    for (size_t next = 0; (cursor.at = pj_ptx_find_call(cursor.at, cursor.end)) < cursor.end;) {
-        while (next < functions->count && functions->items[next].name < cursor.at)
-            next++;
-        const struct function *caller = next > 0 ? &functions->items[next - 1] : NULL;
-        /* Never back: a text of nothing but half calls would be read over and over. */
-        size_t length = read_callee(&cursor);
-        struct function **found = find_name(&work->undefined, cursor.at, length);
-        cursor.at += length;
-        if (!found || (*found)->is_defined)
-            continue;
-        first = first ? first : *found;
-        if (!caller || !caller->is_kernel || !caller->is_defined || (*found)->need)
-            continue;
-        int r = add_need(reader, *found, err);
-        if (r < 0)
-            return r;
-    }
-    if (!first)
-        return 0;
-    count_lines(functions, cursor.start);
-    ptx->unresolved = pj_arena_strndup(reader->arena, first->name, first->length);
-    ptx->unresolved_line = pj_ptx_line(cursor.start, first->name);
-    return ptx->unresolved ? 0 : pj_error_no_memory(err);
-}
-
-/* The index has functions of one name side by side. */
-static int keep_defined(struct pj_ptx_reader *reader, const struct index *all, struct pj_error **err)
-{
-    struct pj_ptx *ptx = reader->ptx;
-    ptx->defined = pj_arena_calloc(reader->arena, all->count ? all->count : 1, sizeof *ptx->defined);
-    if (!ptx->defined)
-        return pj_error_no_memory(err);
-    const struct function *last = NULL;
-    for (size_t i = 0; i < all->count; i++) {
-        const struct function *function = all->items[i];
-        bool is_kept = last && compare_names(function->name, function->length, last->name, last->length) == 0;
-        if (!function->is_defined || is_kept)
-            continue;
-        last = function;
-        const char *name = pj_arena_strndup(reader->arena, function->name, function->length);
-        if (!name)
-            return pj_error_no_memory(err);
-        ptx->defined[ptx->defined_count++] = name;
-    }
-    return 0;
-}
-
-static int keep_kernels(struct pj_ptx_reader *reader, const struct functions *functions,
+static int keep_kernels(struct pj_ptx_reader *reader, const struct pj_ptx_places *places,
                         struct pj_error **err)
 {
     struct pj_ptx *ptx = reader->ptx;
     size_t count = 0;
-    for (size_t i = 0; i < functions->count; i++)
-        count += functions->items[i].is_kept;
+    for (size_t i = 0; i < places->count; i++)
+        count += is_kept_kernel(&places->items[i]);
     ptx->kernels = pj_arena_calloc(reader->arena, count ? count : 1, sizeof *ptx->kernels);
     if (!ptx->kernels)
         return pj_error_no_memory(err);
-    for (size_t i = 0; i < functions->count; i++) {
-        const struct function *function = &functions->items[i];
-        if (!function->is_kept)
-            continue;
-        const char *name = pj_arena_strndup(reader->arena, function->name, function->length);
-        if (!name)
-            return pj_error_no_memory(err);
-        ptx->kernels[ptx->kernel_count++] = name;
+    for (size_t i = 0; i < places->count; i++) {
+        if (is_kept_kernel(&places->items[i]))
+            ptx->kernels[ptx->kernel_count++] = ptx->functions[places->items[i].function].name;
     }
     return 0;
 }
@@ -349,35 +269,26 @@ static int keep_kernels(struct pj_ptx_reader *reader, const struct functions *fu
 static int read_all(struct pj_ptx_reader *reader, struct work *work, struct pj_error **err)
 {
     const struct pj_ptx_cursor body = reader->cursor;
-    struct functions *functions = &work->functions;
-    if (!find_functions(&reader->cursor, functions))
+    struct pj_ptx_places *places = &work->places;
+    if (!find_places(&reader->cursor, places))
         return pj_error_no_memory(err);
-    size_t room = functions->count ? functions->count : 1;
-    work->all.items = calloc(room, sizeof *work->all.items);
-    work->undefined.items = calloc(room, sizeof *work->undefined.items);
-    if (!work->all.items || !work->undefined.items)
+    work->all.items = calloc(places->count ? places->count : 1, sizeof *work->all.items);
+    if (!work->all.items)
         return pj_error_no_memory(err);
-    for (size_t i = 0; i < functions->count; i++)
-        work->all.items[work->all.count++] = &functions->items[i];
-    sort_out(&work->all, &work->undefined);
-    if (work->undefined.count > 0) {
-        drop_aliases(&work->undefined, body.at, body.end);
-        int r = find_calls(reader, body, work, err);
-        if (r < 0)
-            return r;
-    }
-    int r = keep_defined(reader, &work->all, err);
-    if (r < 0)
-        return r;
-    return keep_kernels(reader, functions, err);
+    for (size_t i = 0; i < places->count; i++)
+        work->all.items[work->all.count++] = &places->items[i];
+    qsort(work->all.items, work->all.count, sizeof *work->all.items, compare_places);
+    int r = make_functions(reader, &work->all, err);
+    if (r == 0)
+        r = keep_kernels(reader, places, err);
+    return r == 0 ? pj_ptx_read_calls(reader, body, places, err) : r;
 }
 
 int pj_ptx_read_functions(struct pj_ptx_reader *reader, struct pj_error **err)
 {
     struct work work = {0};
     int status = read_all(reader, &work, err);
-    free(work.functions.items);
+    free(work.places.items);
     free(work.all.items);
-    free(work.undefined.items);
     return status;
 }

@@ -3,8 +3,28 @@
 #ifndef PREJIT_IMAGE_PTX_READER_H
 #define PREJIT_IMAGE_PTX_READER_H
 
+#include <stdint.h>
+
 #include "image/ptx.h"
 #include "image/ptx_text.h"
+
+/** A place of the text where a function is defined or declared. */
+struct pj_ptx_place {
+    const char *name; /* in the text */
+    size_t length;
+    bool is_kernel, is_defined;
+    enum pj_ptx_linkage linkage;
+    bool is_body;    /* of its name's places the one that defines it: its calls count */
+    size_t function; /* index in pj_ptx.functions, or PJ_PTX_NO_FUNCTION */
+};
+
+#define PJ_PTX_NO_FUNCTION SIZE_MAX
+
+/** All of them, in the order of the text. */
+struct pj_ptx_places {
+    struct pj_ptx_place *items;
+    size_t count, capacity;
+};
 
 struct pj_ptx_reader {
     struct pj_ptx_cursor cursor;
@@ -25,8 +45,16 @@ const char *pj_ptx_quote(struct pj_ptx_reader *reader, const char *text, size_t 
 /** Reads .version, .target and .address_size; false with a finding. The cursor stands behind them. */
 bool pj_ptx_read_header(struct pj_ptx_reader *reader);
 
-/** Reads the names of kernels and of called functions that are defined nowhere, from the cursor to the end.
- * PJ_ERROR_NO_MEMORY is the only failure. */
+/** Reads kernels, functions and, where something has to come from elsewhere, calls, from the cursor to the
+ * end. PJ_ERROR_NO_MEMORY is the only failure. */
 int pj_ptx_read_functions(struct pj_ptx_reader *reader, struct pj_error **err);
+
+/** Behind a parenthesised list, or `at` where there is none. */
+const char *pj_ptx_skip_list(const char *at, const char *end);
+
+/** Finds who calls whom in a text with these places, from `body` on, and `.alias`, which defines a function;
+ * then what is called and not defined. PJ_ERROR_NO_MEMORY is the only failure. */
+int pj_ptx_read_calls(struct pj_ptx_reader *reader, struct pj_ptx_cursor body,
+                      const struct pj_ptx_places *places, struct pj_error **err);
 
 #endif

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A job's fate, as far as the plan can tell it: its module, its files, its target. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "arch/isa.h"
 #include "arch/nvrtc_options.h"
+#include "image/ptx_link.h"
 #include "job/plan_private.h"
 
 static int decide(struct pj_job *job, enum pj_job_fate fate, const char *code, const char *reason,
@@ -220,41 +222,48 @@ static int judge_target(struct pj_plan *plan, const struct pj_plan_image *const 
     return r;
 }
 
-static bool is_defined_in(const struct pj_plan_image *const *images, size_t count, const char *name)
+/* Names of C++ may be as long as they like. */
+static const char *cut_name(struct pj_plan *plan, const char *name)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (pj_ptx_defines(&images[i]->ptx, name))
-            return true;
-    }
-    return false;
+    enum { NAME_MAX_BYTES = 200 };
+    return pj_arena_printf(&plan->arena, "\"%.*s%s\"", NAME_MAX_BYTES, name,
+                           strlen(name) > NAME_MAX_BYTES ? "..." : "");
 }
 
-/* What a link of PTX alone lacks, the driver's linker will miss [48]. */
+static const char *undefined_function(struct pj_plan *plan, const char *path, const struct pj_ptx_lack *lack)
+{
+    const char *missing = cut_name(plan, lack->missing->name), *caller = "a kernel";
+    if (!lack->caller->is_kernel) {
+        caller = cut_name(plan, lack->caller->name);
+        if (caller)
+            caller = pj_arena_printf(&plan->arena, "the function %s, which a kernel needs,", caller);
+    }
+    if (!missing || !caller)
+        return NULL;
+    return pj_arena_printf(&plan->arena,
+                           "%s: line %zu: %s calls the function %s, which no file of this link defines: name "
+                           "the one that does as well",
+                           path, lack->missing->line, caller, missing);
+}
+
+/* What the kernels of a link of PTX alone lack, the driver's linker will miss [48][70]. */
 static int judge_needs(struct pj_plan *plan, const struct pj_plan_image *const *images, size_t count,
                        struct pj_job *job, struct pj_error **err)
 {
-    enum { NAME_MAX_BYTES = 200 };
+    PJ_CLEANUP_FREE const struct pj_ptx **texts = calloc(count, sizeof *texts);
+    struct pj_ptx_lack lack;
+    if (!texts)
+        return pj_error_no_memory(err);
     for (size_t i = 0; i < count; i++) {
         if (images[i]->contents.kind != PJ_INPUT_PTX)
             return 0; /* what other files define is not known */
+        texts[i] = &images[i]->ptx;
     }
-    for (size_t i = 0; i < count; i++) {
-        const struct pj_ptx *ptx = &images[i]->ptx;
-        for (size_t k = 0; k < ptx->need_count; k++) {
-            const char *name = ptx->needs[k].name;
-            if (is_defined_in(images, count, name))
-                continue;
-            return decide(
-                job, PJ_JOB_REJECTED, "undefined-function",
-                pj_arena_printf(&plan->arena,
-                                "%s: line %zu: a kernel calls the function \"%.*s%s\", which no file "
-                                "of this link defines: name the one that does as well",
-                                images[i]->path, ptx->needs[k].line, NAME_MAX_BYTES, name,
-                                strlen(name) > NAME_MAX_BYTES ? "..." : ""),
-                err);
-        }
-    }
-    return 0;
+    int r = pj_ptx_find_lack(texts, count, &lack, err);
+    if (r <= 0)
+        return r;
+    return decide(job, PJ_JOB_REJECTED, "undefined-function",
+                  undefined_function(plan, images[lack.text]->path, &lack), err);
 }
 
 int pj_plan_judge_module(struct pj_plan *plan, struct pj_job *job, struct pj_error **err)

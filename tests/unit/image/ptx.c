@@ -180,12 +180,17 @@ static void test_check_target(void **state)
 static void test_missing_kernel(void **state)
 {
     (void)state;
-    const char *kernels[] = {"a", "b"};
-    const struct pj_ptx ptx = {.kernels = kernels, .kernel_count = 2};
-    const char *const wanted[] = {"b", "a", "A"};
+    struct pj_ptx_function functions[] = {
+        {.name = "a", .is_defined = true, .is_kernel = true},
+        {.name = "b", .is_defined = true, .is_kernel = true},
+        {.name = "c", .is_defined = true},
+    };
+    const struct pj_ptx ptx = {.functions = functions, .function_count = PJ_COUNT(functions)};
+    static const char *const wanted[] = {"b", "a", "c"}, *const other = "A";
     assert_int_equal(pj_ptx_missing_kernel(&ptx, wanted, 0), 0);
     assert_int_equal(pj_ptx_missing_kernel(&ptx, wanted, 2), 2);
-    assert_int_equal(pj_ptx_missing_kernel(&ptx, wanted, 3), 2);
+    assert_int_equal(pj_ptx_missing_kernel(&ptx, wanted, 3), 2); /* a function is no kernel */
+    assert_int_equal(pj_ptx_missing_kernel(&ptx, &other, 1), 0);
     const struct pj_ptx none = {0};
     assert_int_equal(pj_ptx_missing_kernel(&none, wanted, 3), 0);
 }

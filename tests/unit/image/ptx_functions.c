@@ -217,51 +217,80 @@ static void test_supplied(void **state)
     }
 }
 
-/* What a linker must find for the kernels, and what it can find here. */
+/* "f+>g,h": f, which others see, calls g and h; "f-": it is weak; "k!": a kernel; "g:4": declared in line 4,
+ * not defined. */
+static void describe(const struct pj_ptx *ptx, struct pj_buffer *text)
+{
+    static const char *const linkages[] = {"", "-", "+"};
+    for (size_t i = 0; i < ptx->function_count; i++) {
+        const struct pj_ptx_function *function = &ptx->functions[i];
+        pj_buffer_printf(text, "%s%s%s", i ? " " : "", function->name,
+                         function->is_kernel ? "!" : linkages[function->linkage]);
+        if (!function->is_defined)
+            pj_buffer_printf(text, ":%zu", function->line);
+        else
+            assert_int_equal(function->line, 0);
+        assert_true(function->first_call + function->call_count <= ptx->call_count);
+        for (size_t k = 0; k < function->call_count; k++)
+            pj_buffer_printf(text, "%s%s", k ? "," : ">",
+                             ptx->functions[ptx->calls[function->first_call + k]].name);
+        assert_ptr_equal(pj_ptx_find(ptx, function->name), function);
+    }
+}
+
+/* What a linker finds here, and must find elsewhere, and who calls it. */
 static void test_linking(void **state)
 {
     (void)state;
     static const struct {
-        const char *body, *needs, *defined;
+        const char *body, *functions;
     } rows[] = {
-        {EXTERN CALL("call foo, (p);"), "foo:4", "k"},
-        {EXTERN ".extern .func a;\n" CALL("call a; call foo; call a;") ".entry l(){call foo;}", "a:5 foo:4",
-         "k l"},
-        {".func foo;\n" CALL("call foo;"), "foo:4", "k"},
-        {EXTERN CALL("ret;"), "", "k"},
-        {EXTERN CALL("// call foo\n"), "", "k"},
-        {".extern .func vprintf;\n" CALL("call vprintf;"), "", "k"},
-        /* A linker drops functions that no kernel reaches, and with them what they miss. */
-        {EXTERN ".visible .func b(){call foo;}\n" CALL("call b;"), "", "b k"},
-        {EXTERN CALL("ret;") ".func b(){call foo;}", "", "b k"},
-        {EXTERN ".func b(){ret;}\n" CALL("call b; call foo;"), "foo:4", "b k"},
-        {".entry k();\n" EXTERN ".func b(){call foo;}\n", "", "b"},
-        {".visible .func z(){} .weak .func b(){} .func c; .func z(){}\n" CALL("ret;"), "", "b k z"},
-        {".visible .func foo(){ret;}\n.visible .func bar();\n.alias bar, foo;\n" CALL("call bar;"), "",
-         "bar foo k"},
-        {".visible .func f1(){} .visible .func f(){} .entry %f(){}", "", "%f f f1"},
+        {EXTERN CALL("call foo, (p);"), "foo:4 k!>foo"},
+        {EXTERN ".extern .func a;\n" CALL("call a; call foo; call a;") ".entry l(){call foo;}",
+         "a:5 foo:4 k!>a,foo l!>foo"},
+        {".func foo;\n" CALL("call foo;"), "foo:4 k!>foo"},
+        {EXTERN CALL("ret;"), "foo:4 k!"},
+        {EXTERN CALL("// call foo\n"), "foo:4 k!"},
+        {".extern .func vprintf;\n" CALL("call vprintf;"), "k!"},
+        {".func vprintf(){ret;}\n" CALL("call vprintf;"), "k! vprintf"},
+        {EXTERN ".visible .func b(){call foo;}\n" CALL("call b;"), "b+>foo foo:4 k!>b"},
+        {EXTERN CALL("ret;") ".func b(){call foo; call b;}", "b>foo,b foo:4 k!"},
+        {EXTERN ".func b(){ret;}\n" CALL("call b; call foo;"), "b foo:4 k!>b,foo"},
+        /* Calls are of no interest where nothing has to come from elsewhere. */
+        {".func b(){ret;}\n" CALL("call b;"), "b k!"},
+        {".entry k();\n" EXTERN ".func b(){call foo;}\n", "b>foo foo:5"},
+        {".visible .func z(){} .weak .func b(){} .func c; .func z(){}\n" CALL("ret;"), "b- c:4 k! z+"},
+        /* Of two definitions, which no compiler takes, the first counts. */
+        {EXTERN ".func b(){} .func b(){call foo;}\n" CALL("call b;"), "b foo:4 k!>b"},
+        {EXTERN ".func b;\n" CALL("call b;") ".func b(){call foo;}", "b>foo foo:4 k!>b"},
+        /* What other texts see is said before the definition, or before a declaration. */
+        {".visible .func b;\n.func b(){}\n.weak\n\t.func c(){}\n.common .func d(){}", "b+ c- d+"},
+        {".visible/**/.func b(){} .weak /* .x */ /* * / */ .func c(){}", "b+ c-"},
+        {"/* .visible */ .func b(){} .visible .global .u32 v; .func c(){} x*/.func d(){}", "b c d"},
+        {".invisible .func b(){} visible .func c(){} .extern .func e;", "b c e:4"},
+        {".visible .func foo(){ret;}\n.visible .func bar();\n.alias bar, foo;\n" CALL("call bar;"),
+         "bar+>foo foo+ k!>bar"},
+        {EXTERN ".func b(){call foo;}\n.func c;\n.alias c/**/, b;\n.alias d, b; .alias b, c;" CALL("call c;"),
+         "b>foo c>b foo:4 k!>c"},
+        {EXTERN ".func c;.func d;.func e; .alias c; .alias d, nothing; .alias e,\n", "c d e foo:4"},
+        {".visible .func f1(){} .visible .func f(){} .entry %f(){}", "%f! f+ f1+"},
+        {EXTERN ".func fo(){call foo; call fooo; call f;}.func fooo; .entry f(){call fo;}",
+         "f!>fo fo>foo,fooo,f foo:4 fooo:5"},
     };
     for (size_t i = 0; i < PJ_COUNT(rows); i++) {
-        PJ_CLEANUP_BUFFER struct pj_buffer text = {0}, needs = {0}, defined = {0};
+        PJ_CLEANUP_BUFFER struct pj_buffer text = {0}, functions = {0};
         struct reading reading;
         pj_buffer_printf(&text, HEAD "%s", rows[i].body);
         read_bytes(text.data, text.size, &reading);
-        const struct pj_ptx *ptx = &reading.ptx;
-        for (size_t k = 0; k < ptx->need_count; k++)
-            pj_buffer_printf(&needs, "%s%s:%zu", k ? " " : "", ptx->needs[k].name, ptx->needs[k].line);
-        for (size_t k = 0; k < ptx->defined_count; k++) {
-            pj_buffer_printf(&defined, "%s%s", k ? " " : "", ptx->defined[k]);
-            assert_true(pj_ptx_defines(ptx, ptx->defined[k]));
-        }
-        assert_string_equal(pj_buffer_text(&needs), rows[i].needs);
-        assert_string_equal(pj_buffer_text(&defined), rows[i].defined);
-        assert_false(pj_ptx_defines(ptx, "fo"));
+        describe(&reading.ptx, &functions);
+        assert_string_equal(pj_buffer_text(&functions), rows[i].functions);
+        assert_null(pj_ptx_find(&reading.ptx, "fo o"));
         pj_arena_free(&reading.arena);
     }
 }
 
-/* A megabyte of needs is read in one pass: a line counted from the start for each would take very long. */
-static void test_many_needs(void **state)
+/* A megabyte of calls is read in one pass: a line counted from the start for each would take very long. */
+static void test_many_calls(void **state)
 {
     (void)state;
     enum { COUNT = 60000 };
@@ -274,10 +303,11 @@ static void test_many_needs(void **state)
         pj_buffer_printf(&text, "call e%d;", i);
     struct reading reading;
     read_bytes(text.data, text.size, &reading);
-    assert_int_equal(reading.ptx.need_count, COUNT);
-    assert_string_equal(reading.ptx.needs[0].name, "e59999");
-    assert_int_equal(reading.ptx.needs[0].line, COUNT + 3);
-    assert_int_equal(reading.ptx.needs[COUNT - 1].line, 4);
+    const struct pj_ptx *ptx = &reading.ptx;
+    assert_int_equal(ptx->call_count, COUNT);
+    assert_string_equal(ptx->functions[ptx->calls[0]].name, "e59999");
+    assert_int_equal(ptx->functions[ptx->calls[0]].line, COUNT + 3);
+    assert_int_equal(ptx->functions[ptx->calls[COUNT - 1]].line, 4);
     pj_arena_free(&reading.arena);
 }
 
@@ -299,9 +329,13 @@ static void test_many(void **state)
     assert_string_equal(reading.ptx.kernels[1], "k1");
     assert_string_equal(reading.ptx.kernels[COUNT - 1], "k19999");
     assert_string_equal(reading.ptx.kernels[COUNT], "last");
-    assert_int_equal(reading.ptx.need_count, 1);
-    assert_string_equal(reading.ptx.needs[0].name, "e19999");
-    assert_int_equal(reading.ptx.defined_count, COUNT + 1);
+    assert_int_equal(reading.ptx.call_count, 1);
+    assert_string_equal(reading.ptx.functions[reading.ptx.calls[0]].name, "e19999");
+    assert_int_equal(reading.ptx.function_count, 2 * COUNT + 1);
+    /* Also where it is the last of many that is asked for. */
+    assert_int_equal(pj_ptx_missing_kernel(&reading.ptx, reading.ptx.kernels, COUNT + 1), COUNT + 1);
+    static const char *const wanted[] = {"last", "k0", "e0", "k1"};
+    assert_int_equal(pj_ptx_missing_kernel(&reading.ptx, wanted, 4), 2);
     pj_arena_free(&reading.arena);
 }
 
@@ -311,7 +345,7 @@ int main(void)
         cmocka_unit_test(test_kernels),   cmocka_unit_test(test_every_offset),
         cmocka_unit_test(test_long_name), cmocka_unit_test(test_unresolved),
         cmocka_unit_test(test_supplied),  cmocka_unit_test(test_linking),
-        cmocka_unit_test(test_many),      cmocka_unit_test(test_many_needs),
+        cmocka_unit_test(test_many),      cmocka_unit_test(test_many_calls),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

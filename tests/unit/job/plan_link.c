@@ -11,7 +11,7 @@
 #define CALLED(target)                                                                                       \
     ".version 8.6\n.target " target "\n.address_size 64\n.visible .func twice\n{\n\tret;\n}\n"
 
-/* Defines what CALLER calls, and misses something that no kernel calls by itself. */
+/* Defines what CALLER calls, and misses something itself. */
 #define HALF                                                                                                 \
     ".version 8.6\n.target sm_80\n.address_size 64\n.extern .func more;\n.visible .func twice\n{\n\tcall "   \
     "more;\n}\n"
@@ -129,8 +129,13 @@ static void test_faults(void **state)
          "FOLDER/caller.ptx: line 4: a kernel calls the function \"twice\", which no file of this link "
          "defines: name the one that does as well"},
         {"none.ptx, caller.ptx", "rejected | undefined-function", NULL},
-        {"caller.ptx, half.ptx", "open", NULL},
-        {"half.ptx", "open", NULL},
+        {"caller.ptx, half.ptx", "rejected | undefined-function",
+         "FOLDER/half.ptx: line 4: the function \"twice\", which a kernel needs, calls the function "
+         "\"more\", "
+         "which no file of this link defines: name the one that does as well"},
+        {"half.ptx, 90.cubin, caller.ptx", "open", NULL},
+        {"half.ptx", "open", NULL}, /* no kernel reaches what it misses */
+        {"half.ptx, none.ptx", "open", NULL},
         {"caller.ptx, 90.cubin", "open", NULL}, /* what another kind of file defines is not known */
         {"caller.ptx, rdc.o", "open", NULL},
         {"dlto.o", "open", NULL}, /* it has PTX as well, which the driver takes */
