@@ -87,11 +87,11 @@ bool fake_link_set_is_complete(const struct fake_link_set *set, size_t first, st
 }
 
 /* Names stay the objects'. The writer halves what it is told, and adds a block. */
-static void add_kernel(struct fake_ptx *all, const struct fake_cubin_symbol *symbol)
+static void add_kernel(struct fake_ptx *all, struct fake_names *names, const struct fake_cubin_symbol *symbol)
 {
-    for (size_t i = 0; i < all->kernel_count; i++)
-        if (strcmp(all->kernels[i].name, symbol->name) == 0)
-            return; /* weak, and there already */
+    if (fake_names_have(names, symbol->name, strlen(symbol->name)))
+        return; /* weak, and there already */
+    fake_names_add(names, symbol->name, strlen(symbol->name));
     all->kernels[all->kernel_count++] =
         (struct fake_ptx_function){.name = symbol->name,
                                    .body_bytes = symbol->bytes > 128 ? 2 * (symbol->bytes - 128) : 0,
@@ -111,6 +111,7 @@ static void add_variable(struct fake_ptx *all, const struct fake_cubin_symbol *s
 void fake_link_set_write(const struct fake_link_set *set, unsigned arch, struct fake_buffer *ret_cubin)
 {
     struct fake_ptx all = {0};
+    struct fake_names names = {0};
     size_t kernels = 0, variables = 0;
     for (size_t i = 0; i < set->count; i++) {
         kernels += set->objects[i].cubin.kernels.count;
@@ -121,11 +122,12 @@ void fake_link_set_write(const struct fake_link_set *set, unsigned arch, struct 
     for (size_t i = 0; i < set->count; i++) {
         const struct fake_cubin *cubin = &set->objects[i].cubin;
         for (size_t j = 0; j < cubin->kernels.count; j++)
-            add_kernel(&all, &cubin->kernels.list[j]);
+            add_kernel(&all, &names, &cubin->kernels.list[j]);
         for (size_t j = 0; j < cubin->variables.count; j++)
             add_variable(&all, &cubin->variables.list[j]);
     }
     fake_cubin_write(&all, arch, false, set->seed, 0, ret_cubin);
+    fake_names_free(&names);
     free(all.kernels);
     free(all.variables);
 }

@@ -7,20 +7,44 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The slot of the name, or the empty one where it would stand. */
+static size_t *find_slot(const struct fake_names *names, const char *name, size_t length)
+{
+    size_t at = (size_t)fake_fnv(name, length) & (names->slot_count - 1);
+    for (;; at = (at + 1) & (names->slot_count - 1)) {
+        size_t *slot = &names->slots[at];
+        const char *found = *slot ? names->names[*slot - 1] : NULL;
+        if (!found || (strncmp(found, name, length) == 0 && !found[length]))
+            return slot;
+    }
+}
+
+/* At least half of the slots stay empty. */
+static void make_room(struct fake_names *names)
+{
+    if (2 * (names->count + 1) <= names->slot_count)
+        return;
+    names->slot_count = names->slot_count ? 2 * names->slot_count : 16;
+    names->slots = fake_reallocate(names->slots, names->slot_count * sizeof *names->slots);
+    memset(names->slots, 0, names->slot_count * sizeof *names->slots);
+    names->names = fake_reallocate(names->names, names->slot_count / 2 * sizeof *names->names);
+    for (size_t i = 0; i < names->count; i++)
+        *find_slot(names, names->names[i], strlen(names->names[i])) = i + 1;
+}
+
 void fake_names_add(struct fake_names *names, const char *name, size_t length)
 {
-    if (fake_names_have(names, name, length))
+    make_room(names);
+    size_t *slot = find_slot(names, name, length);
+    if (*slot)
         return;
-    names->names = fake_reallocate(names->names, (names->count + 1) * sizeof *names->names);
     names->names[names->count++] = fake_copy_text(name, length);
+    *slot = names->count;
 }
 
 bool fake_names_have(const struct fake_names *names, const char *name, size_t length)
 {
-    for (size_t i = 0; i < names->count; i++)
-        if (strlen(names->names[i]) == length && memcmp(names->names[i], name, length) == 0)
-            return true;
-    return false;
+    return names->slot_count && *find_slot(names, name, length);
 }
 
 void fake_names_free(struct fake_names *names)
@@ -28,6 +52,7 @@ void fake_names_free(struct fake_names *names)
     for (size_t i = 0; i < names->count; i++)
         free(names->names[i]);
     free(names->names);
+    free(names->slots);
     *names = (struct fake_names){0};
 }
 

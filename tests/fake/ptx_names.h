@@ -9,8 +9,11 @@
 struct fake_names {
     char **names;
     size_t count;
+    size_t *slots; /* where each name is, + 1, at a place that its digest tells; 0 where nothing is */
+    size_t slot_count;
 };
 
+/* Not again where it is there already. */
 void fake_names_add(struct fake_names *names, const char *name, size_t length);
 bool fake_names_have(const struct fake_names *names, const char *name, size_t length);
 void fake_names_free(struct fake_names *names);
