@@ -105,11 +105,10 @@ static void note_kernel(struct fake_names *names, const char *at)
  * `}`. */
 static bool is_template(const char *text, const char *at)
 {
-    while (at > text && at[-1] != ';' && at[-1] != '}' && at[-1] != '#')
-        at--;
-    const char *found = strstr(at, "template");
-    const char *global = strstr(at, "__global__");
-    return found && global && found < global;
+    const char *start = at;
+    while (start > text && start[-1] != ';' && start[-1] != '}' && start[-1] != '#')
+        start--;
+    return memmem(start, (size_t)(at - start), "template", strlen("template")) != NULL;
 }
 
 static void find_kernels(struct toolkit_source *source, const char *text)
