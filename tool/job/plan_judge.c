@@ -5,6 +5,7 @@
 
 #include "arch/isa.h"
 #include "arch/nvrtc_options.h"
+#include "base/names.h"
 #include "image/ptx_link.h"
 #include "job/plan_private.h"
 
@@ -34,11 +35,6 @@ static int judge_pin(struct pj_plan *plan, const struct pj_module *module, const
         err);
 }
 
-static bool has_kernel(const struct pj_plan_image *image, const char *kernel)
-{
-    return pj_ptx_missing_kernel(&image->ptx, &kernel, 1) == 1;
-}
-
 static const char *without_kernel(struct pj_plan *plan, const struct pj_plan_image *const *images,
                                   size_t count, const char *kernel)
 {
@@ -52,6 +48,25 @@ static const char *without_kernel(struct pj_plan *plan, const struct pj_plan_ima
                            images[0]->path, kernel, ptx->kernel_count, ptx->kernels[0]);
 }
 
+/* How many of the module's kernels, from the first on, are in one of the images; false when memory is out. */
+static bool find_kernels(const struct pj_module *module, const struct pj_plan_image *const *images,
+                         size_t count, size_t *ret_found)
+{
+    PJ_CLEANUP_NAMES struct pj_names names = {0};
+    size_t found = 0;
+    for (size_t i = 0; i < count && module->kernel_count > 0; i++) {
+        for (size_t k = 0; k < images[i]->ptx.kernel_count; k++) {
+            if (!pj_names_add(&names, images[i]->ptx.kernels[k]))
+                return false;
+        }
+    }
+    pj_names_sort(&names);
+    while (found < module->kernel_count && pj_names_have(&names, module->kernels[found]))
+        found++;
+    *ret_found = found;
+    return true;
+}
+
 /* Which kernels a module has is known where all its images are PTX. */
 static int judge_kernels(struct pj_plan *plan, const struct pj_module *module,
                          const struct pj_plan_image *const *images, size_t count, struct pj_job *job,
@@ -61,16 +76,15 @@ static int judge_kernels(struct pj_plan *plan, const struct pj_module *module,
         if (images[i]->form == PJ_FORM_INPUT && images[i]->contents.kind != PJ_INPUT_PTX)
             return 0;
     }
-    for (size_t k = 0; k < module->kernel_count; k++) {
-        bool found = false;
-        for (size_t i = 0; i < count && !found; i++)
-            found = has_kernel(images[i], module->kernels[k]);
-        if (found)
-            continue;
-        return decide(job, PJ_JOB_REJECTED, pj_ptx_finding_name(PJ_PTX_KERNEL_MISSING),
-                      without_kernel(plan, images, count, module->kernels[k]), err);
-    }
-    return 0;
+    size_t found = 0;
+    if (count == 1)
+        found = pj_ptx_missing_kernel(&images[0]->ptx, module->kernels, module->kernel_count);
+    else if (!find_kernels(module, images, count, &found))
+        return pj_error_no_memory(err);
+    if (found == module->kernel_count)
+        return 0;
+    return decide(job, PJ_JOB_REJECTED, pj_ptx_finding_name(PJ_PTX_KERNEL_MISSING),
+                  without_kernel(plan, images, count, module->kernels[found]), err);
 }
 
 static int judge_files(const struct pj_plan_image *const *images, size_t count, struct pj_job *job)
