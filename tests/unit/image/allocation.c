@@ -6,6 +6,7 @@
 #include "image/contents.h"
 #include "image/fatbin_key.h"
 #include "image/fatbin_write.h"
+#include "image/ptx_link.h"
 #include "image/usage.h"
 
 #include "failing_memory.h"
@@ -62,6 +63,42 @@ static void test_usage(void **state)
             assert_string_equal(pj_error_message(err), "out of memory");
     }
     assert_true(failures >= 4);
+}
+
+/* Reads a text and links it alone. */
+static int read_and_link(const char *text, struct pj_error **err)
+{
+    PJ_CLEANUP_ARENA struct pj_arena arena = {0};
+    struct pj_ptx ptx = {.call_count = 7};
+    struct pj_ptx_finding finding = {.code = PJ_PTX_NO_KERNELS};
+    struct pj_ptx_lack lack = {.text = 7};
+    int r = pj_ptx_read(text, strlen(text), &arena, &ptx, &finding, err);
+    assert_int_equal(ptx.call_count, r < 0 ? 7 : 3);
+    if (r < 0)
+        return r;
+    const struct pj_ptx *const texts[] = {&ptx};
+    r = pj_ptx_find_lack(texts, 1, &lack, err);
+    assert_int_equal(lack.text, r < 0 ? 7 : 0);
+    return r;
+}
+
+static void test_ptx(void **state)
+{
+    (void)state;
+    static const char text[] = ".version 6.4\n.target sm_75\n.address_size 64\n.extern .func c;\n.func d;\n"
+                               ".func b { call c; }\n.alias d, b;\n.entry k { call d; }\n";
+    bool failed = true;
+    size_t failures = 0;
+    for (size_t n = 1; failed; n++, failures += failed) {
+        PJ_CLEANUP_ERROR struct pj_error *err = NULL;
+        failing_memory_start(n);
+        int r = read_and_link(text, &err);
+        failed = failing_memory_stop();
+        assert_int_equal(r, failed ? PJ_ERROR_NO_MEMORY : 1);
+        if (failed)
+            assert_string_equal(pj_error_message(err), "out of memory");
+    }
+    assert_true(failures >= 9);
 }
 
 /* Writes a fatbin of one piece of PTX and reads it back. */
@@ -153,8 +190,8 @@ static void test_code(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_contents), cmocka_unit_test(test_usage), cmocka_unit_test(test_fatbin),
-        cmocka_unit_test(test_kernels),  cmocka_unit_test(test_code),
+        cmocka_unit_test(test_contents), cmocka_unit_test(test_usage),   cmocka_unit_test(test_fatbin),
+        cmocka_unit_test(test_ptx),      cmocka_unit_test(test_kernels), cmocka_unit_test(test_code),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
