@@ -13,8 +13,7 @@
 
 #include "base/file.h"
 
-static const char *const passed_on[] = {
-    "PATH=", "HOME=", "TMPDIR=", "NVIDIA_", "CUDA_MPS_", "CUDA_DEVICE_ORDER="};
+static const char *const passed_on[] = {"PATH=", "HOME=", "NVIDIA_", "CUDA_MPS_", "CUDA_DEVICE_ORDER="};
 
 static bool starts_with(const char *text, const char *prefix)
 {
@@ -45,7 +44,7 @@ static char *library_path(struct pj_arena *arena, const char *callers, const cha
 char **pj_child_environment(struct pj_arena *arena, char *const *caller,
                             const struct pj_child_environment *wanted)
 {
-    enum { ADDED = 8 };
+    enum { ADDED = 9 };
     size_t count = 0;
     while (caller[count])
         count++;
@@ -64,6 +63,7 @@ char **pj_child_environment(struct pj_arena *arena, char *const *caller,
     const char *callers_library_path = value_of(caller, "LD_LIBRARY_PATH=");
     const char *devices =
         wanted->visible_devices ? wanted->visible_devices : value_of(caller, "CUDA_VISIBLE_DEVICES=");
+    const char *temporary = wanted->temporary ? wanted->temporary : value_of(caller, "TMPDIR=");
     size_t added = used;
     result[used++] = pj_arena_strdup(arena, "LANG=C");
     if (wanted->cache_path) {
@@ -74,6 +74,8 @@ char **pj_child_environment(struct pj_arena *arena, char *const *caller,
     }
     if (wanted->disable_jit)
         result[used++] = pj_arena_strdup(arena, "CUDA_DISABLE_PTX_JIT=1");
+    if (temporary)
+        result[used++] = pj_arena_printf(arena, "TMPDIR=%s", temporary);
     if (devices)
         result[used++] = pj_arena_printf(arena, "CUDA_VISIBLE_DEVICES=%s", devices);
     if (callers_library_path || (wanted->library_path && strchr(wanted->library_path, '/')))

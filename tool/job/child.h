@@ -17,6 +17,7 @@ struct pj_child_environment {
     bool disable_jit;            /* CUDA_DISABLE_PTX_JIT=1 */
     const char *visible_devices; /* CUDA_VISIBLE_DEVICES; NULL = the caller's */
     const char *library_path;    /* its folder comes first in LD_LIBRARY_PATH; NULL = the loader's rule */
+    const char *temporary;       /* TMPDIR; NULL = the caller's */
 };
 
 /** NULL-terminated environment in `arena`: the caller's PATH, HOME, TMPDIR, LD_LIBRARY_PATH, NVIDIA_*,

@@ -97,6 +97,7 @@ static int spawn(const struct pj_pool *pool, const struct pj_worker_spec *spec, 
         .cache_max_bytes = spec->cache_max_bytes,
         .disable_jit = spec->disable_jit,
         .visible_devices = spec->visible_devices,
+        .temporary = spec->temporary,
         .library_path = worker->start.path_count == 1 ? worker->start.paths[0] : NULL,
     };
     char **environment = pj_child_environment(&worker->arena, environ, &wanted);

@@ -32,6 +32,7 @@ struct pj_worker_spec {
     const char *const *library_paths; /* NVRTC, nvJitLink: tried in this order; the driver's is the pool's */
     size_t library_path_count;
     const char *directory;  /* working directory; NULL = the caller's */
+    const char *temporary;  /* where it may put files of the moment: TMPDIR; NULL = the caller's */
     const char *cache_path; /* of the driver; NULL = no compute cache at all */
     uint64_t cache_max_bytes;
     bool disable_jit;

@@ -73,7 +73,6 @@ static void test_everything(void **state)
     static const char *const expected[] = {
         "PATH=/bin",
         "HOME=/home/u",
-        "TMPDIR=",
         "NVIDIA_VISIBLE_DEVICES=all",
         "NVIDIA_DRIVER_CAPABILITIES=compute,utility",
         "CUDA_MPS_PIPE_DIRECTORY=/tmp/mps",
@@ -82,6 +81,7 @@ static void test_everything(void **state)
         "CUDA_CACHE_PATH=/cache",
         "CUDA_CACHE_MAXSIZE=18446744073709551615",
         "CUDA_DISABLE_PTX_JIT=1",
+        "TMPDIR=",
         "CUDA_VISIBLE_DEVICES=GPU-1",
         "LD_LIBRARY_PATH=/opt/driver:/a:/b",
         NULL,
@@ -94,6 +94,16 @@ static void test_everything(void **state)
         .library_path = "/opt/driver/libcuda.so.1",
     };
     expect_environment(caller, &wanted, expected);
+}
+
+static void test_temporary(void **state)
+{
+    (void)state;
+    char *const caller[] = {TEXT("TMPDIR=/mine"), NULL};
+    static const char *const callers[] = {"LANG=C", "CUDA_CACHE_DISABLE=1", "TMPDIR=/mine", NULL};
+    static const char *const chosen[] = {"LANG=C", "CUDA_CACHE_DISABLE=1", "TMPDIR=/run", NULL};
+    expect_environment(caller, &(struct pj_child_environment){.cache_path = NULL}, callers);
+    expect_environment(caller, &(struct pj_child_environment){.temporary = "/run"}, chosen);
 }
 
 static void test_visible_devices(void **state)
@@ -143,9 +153,9 @@ static void test_library_path(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nothing),      cmocka_unit_test(test_no_cache),
-        cmocka_unit_test(test_everything),   cmocka_unit_test(test_visible_devices),
-        cmocka_unit_test(test_library_path),
+        cmocka_unit_test(test_nothing),         cmocka_unit_test(test_no_cache),
+        cmocka_unit_test(test_everything),      cmocka_unit_test(test_temporary),
+        cmocka_unit_test(test_visible_devices), cmocka_unit_test(test_library_path),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

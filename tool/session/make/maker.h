@@ -72,6 +72,7 @@ struct pj_maker_options {
     const char *const *paths;     /* tried in this order */
     size_t path_count;
     const char *directory; /* where relative paths in options start from */
+    const char *temporary; /* where ptxas may put its files; NULL = where TMPDIR says */
     const char *worker_program;
     struct pj_host_root root;
     int interrupt_fd;

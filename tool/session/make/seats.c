@@ -15,6 +15,7 @@ int pj_maker_start_seat(struct pj_maker *maker, struct pj_maker_seat *seat, stru
         .library_paths = maker->compiler.known ? &maker->compiler.library.path : options->paths,
         .library_path_count = maker->compiler.known ? 1 : options->path_count,
         .directory = options->directory,
+        .temporary = options->temporary,
         .owner = seat,
     };
     int r = pj_pool_start(maker->pool, &spec, &seat->worker, err);

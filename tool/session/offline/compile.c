@@ -53,11 +53,15 @@ static int open_compiler(struct pj_offline *offline, struct pj_error **err)
     const char **paths = NULL;
     size_t count = 0;
     int r = find_compiler(offline, &paths, &count, err);
+    const char *temporary = NULL;
+    if (r == 0)
+        r = pj_store_named_folder(session->store, "temporary", &temporary, err);
     if (r < 0)
         return r;
     struct pj_maker_options maker = pj_maker_options_of(session, offline->library, "compile");
     maker.paths = paths;
     maker.path_count = count;
+    maker.temporary = temporary; /* ptxas keeps calls of other files' functions in one */
     maker.taken = take;
     maker.context = offline;
     PJ_CLEANUP_ERROR struct pj_error *problem = NULL;
