@@ -298,7 +298,7 @@ static void put_plan_parts(const struct pj_report *report, struct pj_buffer *buf
     *first = false;
     /* plan opens no driver: what it knows of it is the receipt's. */
     if (!report->host.stamp)
-        pj_buffer_puts(buffer, " (no receipt of a run with this driver)");
+        pj_buffer_puts(buffer, " (`prejit warm` has not met this driver yet)");
 }
 
 /* "64 jobs: 62 proven (60 reused, 2 compiled), 2 skipped" */

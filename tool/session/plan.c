@@ -82,8 +82,9 @@ int pj_plan(const struct pj_options *options, struct pj_result **ret_result, str
     if (r == 0 && session->format != PJ_FORMAT_KNOWN)
         r = pj_session_note(
             session, err,
-            "entry names are not known: they need the driver's build stamp, which `prejit warm` learns and "
-            "profiles hold (--offline)");
+            "what of it lies in the cache is not known: entries are named after the driver's build, which "
+            "`prejit warm` learns; for the driver of a profile add --offline %s",
+            pj_offline_example());
     else if (r == 0)
         r = pj_plan_name(session->plan, session->stamp, err);
     if (r == 0 && session->format == PJ_FORMAT_KNOWN)

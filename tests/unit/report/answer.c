@@ -128,8 +128,10 @@ static void a_plan_counts_what_is_there(void **state)
 {
     struct pj_report *report = model_make(*state, "plan");
     assert_non_null(report);
-    assert_answer(report, "4 jobs: 1 present, 1 to compile, presence of 1 not known yet (no receipt of a run "
-                          "with this driver), 1 skipped, 2 targets left out");
+    assert_answer(
+        report,
+        "4 jobs: 1 present, 1 to compile, presence of 1 not known yet (`prejit warm` has not met this "
+        "driver yet), 1 skipped, 2 targets left out");
     report->host.stamp = "Apr 29 202617:12:06";
     assert_answer(report, "4 jobs: 1 present, 1 to compile, presence of 1 not known yet, 1 skipped, "
                           "2 targets left out");
@@ -137,7 +139,7 @@ static void a_plan_counts_what_is_there(void **state)
     report->left_out = 0;
     report->jobs += 2;
     report->job_count = 1;
-    assert_answer(report, "1 job: presence not known yet (no receipt of a run with this driver)");
+    assert_answer(report, "1 job: presence not known yet (`prejit warm` has not met this driver yet)");
     report->jobs -= 2;
     report->job_count = 4;
     decide(&report->jobs[2], PJ_VERDICT_INCOMPATIBLE, "sm_90a code runs on compute capability 9.0 alone");

@@ -24,4 +24,8 @@ int pj_offline_load_profile(struct pj_session *session, const char *given, struc
 /** PJ_ERROR_USAGE where a selected module has the target native, which a GPU would have to tell. */
 int pj_offline_refuse_native(const struct pj_session *session, struct pj_error **err);
 
+/** Name of a built-in profile to show people who may not know that there are any; "PROFILE" where there is
+ * none. */
+const char *pj_offline_example(void);
+
 #endif

@@ -175,3 +175,9 @@ int pj_offline_check_compiler(const struct pj_offline *offline, const struct pj_
         r = check_compiler(&offline->profiles[i], compiler, tool, err);
     return r;
 }
+
+const char *pj_offline_example(void)
+{
+    const char *const *versions = pj_profile_built_in();
+    return versions[0] ? versions[0] : "PROFILE";
+}
