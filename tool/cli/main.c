@@ -59,22 +59,31 @@ static int show_version(void)
     return show(&text);
 }
 
-static int unknown_command(const char *name)
+/* `what`: "there is no command '", with words like it that there are. */
+static int unknown_word(const char *what, const char *name, const char *const *names, size_t count)
 {
-    const char *names[8];
-    size_t count = 0;
     PJ_CLEANUP_BUFFER struct pj_buffer text = {0};
-    for (size_t i = 0; pj_commands[i]; i++) {
-        if (!pj_commands[i]->hidden)
-            names[count++] = pj_commands[i]->name;
-    }
     const char *suggestion = pj_text_suggest(name, names, count);
-    pj_buffer_puts(&text, "there is no command '");
+    pj_buffer_puts(&text, what);
     pj_text_escape(&text, name, strlen(name));
     pj_buffer_printf(&text, "'%s%s%s; see: prejit --help", suggestion ? " (did you mean '" : "",
                      suggestion ? suggestion : "", suggestion ? "'?)" : "");
     pj_cli_complain(pj_buffer_text(&text));
     return 2;
+}
+
+static int unknown_command(const char *name)
+{
+    static const char *const options[] = {"--help", "--version"};
+    const char *names[8];
+    size_t count = 0;
+    if (name[0] == '-')
+        return unknown_word("before the command there is no option '", name, options, PJ_COUNT(options));
+    for (size_t i = 0; pj_commands[i]; i++) {
+        if (!pj_commands[i]->hidden)
+            names[count++] = pj_commands[i]->name;
+    }
+    return unknown_word("there is no command '", name, names, count);
 }
 
 static const struct pj_command *find_command(const char *name)
@@ -101,9 +110,10 @@ static int help(int count, char **arguments)
 {
     if (count == 2)
         return show_help();
-    if (count > 3)
-        return extra_word(arguments[1], arguments[3]);
     const char *topic = arguments[2];
+    bool of_cache = strcmp(topic, "cache") == 0 && count == 4 && strcmp(arguments[3], "ls") == 0;
+    if (count > 3 && !of_cache)
+        return extra_word(arguments[1], arguments[3]);
     if (strcmp(topic, "manifest") == 0)
         return show_manifest_help();
     const struct pj_command *command = find_command(topic);
