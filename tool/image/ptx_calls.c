@@ -57,22 +57,27 @@ static size_t read_name(const struct pj_ptx *ptx, struct pj_ptx_cursor *cursor)
     return function;
 }
 
-/* `.alias f, g;` defines f, and what calls f calls g. */
-static bool read_aliases(struct pj_ptx *ptx, struct work *work, struct pj_ptx_cursor body)
+/* What stands behind `.alias`: `f, g;` defines f, and what calls f calls g. The cursor is left behind what
+ * was understood. */
+static bool read_alias(struct pj_ptx *ptx, struct work *work, struct pj_ptx_cursor *cursor)
 {
-    static const char word[] = ".alias";
-    for (const char *at = body.at;
-         (at = memmem(at, (size_t)(body.end - at), word, sizeof word - 1)) != NULL;) {
-        struct pj_ptx_cursor cursor = {.start = body.start, .at = at + sizeof word - 1, .end = body.end};
-        at = cursor.at;
-        size_t alias = read_name(ptx, &cursor);
-        if (alias == PJ_PTX_NO_FUNCTION || ptx->functions[alias].is_defined)
-            continue;
-        ptx->functions[alias].is_defined = true;
-        if (!pj_ptx_skip_space(&cursor) || cursor.at == cursor.end || *cursor.at++ != ',')
-            continue;
-        size_t function = read_name(ptx, &cursor);
-        if (function != PJ_PTX_NO_FUNCTION && !add_call(ptx, work, alias, function))
+    size_t alias = read_name(ptx, cursor);
+    if (alias == PJ_PTX_NO_FUNCTION || ptx->functions[alias].is_defined)
+        return true;
+    ptx->functions[alias].is_defined = true;
+    if (!pj_ptx_skip_space(cursor) || cursor->at == cursor->end || *cursor->at != ',')
+        return true;
+    cursor->at++;
+    size_t function = read_name(ptx, cursor);
+    return function == PJ_PTX_NO_FUNCTION || add_call(ptx, work, alias, function);
+}
+
+/* Never back, as with calls. */
+static bool read_aliases(struct pj_ptx *ptx, struct work *work, struct pj_ptx_cursor cursor)
+{
+    while ((cursor.at = pj_ptx_find_alias(cursor.at, cursor.end)) < cursor.end) {
+        cursor.at += strlen(".alias");
+        if (!read_alias(ptx, work, &cursor))
             return false;
     }
     return true;

@@ -165,6 +165,17 @@ const char *pj_ptx_find_call(const char *at, const char *end)
     return end;
 }
 
+const char *pj_ptx_find_alias(const char *at, const char *end)
+{
+    static const char word[] = ".alias";
+    /* Most texts have none, not even in a comment. */
+    if (!memmem(at, (size_t)(end - at), word, sizeof word - 1))
+        return end;
+    while (at < end && !pj_ptx_at_word(at, end, word))
+        at = *at == '/' || *at == '"' ? pj_ptx_skip_hidden(at, end) : at + 1;
+    return at;
+}
+
 const char *pj_ptx_find_non_ascii(const char *at, const char *end)
 {
     while (end - at >= 4 * BLOCK_BYTES) {

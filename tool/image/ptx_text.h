@@ -30,6 +30,9 @@ const char *pj_ptx_find_function(const char *at, const char *end);
 /** First `call` (with or without suffixes) outside comments and strings, or `end`. */
 const char *pj_ptx_find_call(const char *at, const char *end);
 
+/** First `.alias` outside comments and strings, or `end`. */
+const char *pj_ptx_find_alias(const char *at, const char *end);
+
 /** Is there `word` at `at`, with no further character of a name behind it? */
 bool pj_ptx_at_word(const char *at, const char *end, const char *word);
 

@@ -273,6 +273,11 @@ static void test_linking(void **state)
         {EXTERN ".func b(){call foo;}\n.func c;\n.alias c/**/, b;\n.alias d, b; .alias b, c;" CALL("call c;"),
          "b>foo c>b foo:4 k!>c"},
         {EXTERN ".func c;.func d;.func e; .alias c; .alias d, nothing; .alias e,\n", "c d e foo:4"},
+        /* What looks like an alias, and is none. */
+        {EXTERN "// .alias foo, k;\n/* .alias foo, k; */ .aliases foo, k;\n" CALL("call foo;"),
+         "foo:4 k!>foo"},
+        {EXTERN ".file 1 \".alias foo, k;\"\n.alias/* .alias foo, k; */ k, k;" CALL("call foo;"),
+         "foo:4 k!>foo"},
         {".visible .func f1(){} .visible .func f(){} .entry %f(){}", "%f! f+ f1+"},
         {EXTERN ".func fo(){call foo; call fooo; call f;}.func fooo; .entry f(){call fo;}",
          "f!>fo fo>foo,fooo,f foo:4 fooo:5"},
@@ -311,6 +316,22 @@ static void test_many_calls(void **state)
     pj_arena_free(&reading.arena);
 }
 
+/* Each of these begins a comment, which would be read to its end for each. */
+static void test_many_half_aliases(void **state)
+{
+    (void)state;
+    enum { COUNT = 100000 };
+    PJ_CLEANUP_BUFFER struct pj_buffer text = {0};
+    pj_buffer_puts(&text, HEAD EXTERN CALL("call foo;"));
+    for (int i = 0; i < COUNT; i++)
+        pj_buffer_puts(&text, ".alias /*");
+    struct reading reading;
+    read_bytes(text.data, text.size, &reading);
+    assert_int_equal(reading.ptx.call_count, 1);
+    assert_string_equal(reading.ptx.unresolved, "foo");
+    pj_arena_free(&reading.arena);
+}
+
 /* Many functions, many calls, many duplicates: each name once, in order, and quickly. */
 static void test_many(void **state)
 {
@@ -342,10 +363,15 @@ static void test_many(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_kernels),   cmocka_unit_test(test_every_offset),
-        cmocka_unit_test(test_long_name), cmocka_unit_test(test_unresolved),
-        cmocka_unit_test(test_supplied),  cmocka_unit_test(test_linking),
-        cmocka_unit_test(test_many),      cmocka_unit_test(test_many_calls),
+        cmocka_unit_test(test_kernels),
+        cmocka_unit_test(test_every_offset),
+        cmocka_unit_test(test_long_name),
+        cmocka_unit_test(test_unresolved),
+        cmocka_unit_test(test_supplied),
+        cmocka_unit_test(test_linking),
+        cmocka_unit_test(test_many),
+        cmocka_unit_test(test_many_calls),
+        cmocka_unit_test(test_many_half_aliases),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
