@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads a PTX text's header and kernel names without parsing bodies, and says what is wrong with it. */
+/* Reads a PTX text's header, its functions and who calls whom, and says what is wrong with it. */
 #ifndef PREJIT_IMAGE_PTX_H
 #define PREJIT_IMAGE_PTX_H
 
