@@ -131,6 +131,17 @@ int pj_receipt_each(const char *cache_path,
     return r;
 }
 
+/* 0 where the file is another one than when the job got its verdict: what that one held is not known. */
+static uint64_t checksum_of(const struct pj_outcome_entry *entry, int cache_fd)
+{
+    uint64_t checksum = 0;
+    struct stat status;
+    bool same = pj_entry_peek_checksum(cache_fd, entry->hash, &checksum, &status) &&
+                (uint64_t)status.st_size == entry->file_bytes &&
+                status.st_mtim.tv_sec == entry->mtime_seconds;
+    return same ? checksum : 0;
+}
+
 /* All of them, or none: some of a link's would look like all of them. */
 static int fill_entries(struct pj_session *session, const struct pj_outcome *outcome, int cache_fd,
                         struct pj_receipt_job *job, struct pj_error **err)
@@ -142,9 +153,10 @@ static int fill_entries(struct pj_session *session, const struct pj_outcome *out
         const struct pj_outcome_entry *entry = &outcome->entries[i];
         if (entry->file_bytes == 0) /* not in the cache */
             return 0;
-        job->entries[i] = (struct pj_receipt_entry){
-            .hash = entry->hash, .size_bytes = entry->file_bytes, .mtime_seconds = entry->mtime_seconds};
-        (void)pj_entry_peek_checksum(cache_fd, entry->hash, &job->entries[i].checksum);
+        job->entries[i] = (struct pj_receipt_entry){.hash = entry->hash,
+                                                    .size_bytes = entry->file_bytes,
+                                                    .mtime_seconds = entry->mtime_seconds,
+                                                    .checksum = checksum_of(entry, cache_fd)};
     }
     job->entry_count = outcome->entry_count;
     return 0;

@@ -28,7 +28,8 @@ static bool is_readable(int cache_fd, uint64_t hash)
 static bool same_content(const struct pj_receipt_entry *then, int cache_fd)
 {
     uint64_t checksum = 0;
-    return then->checksum != 0 && pj_entry_peek_checksum(cache_fd, then->hash, &checksum) &&
+    struct stat status;
+    return then->checksum != 0 && pj_entry_peek_checksum(cache_fd, then->hash, &checksum, &status) &&
            checksum == then->checksum;
 }
 
