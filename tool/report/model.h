@@ -47,7 +47,7 @@ struct pj_report_offline {
     struct pj_report_profile *profiles;
     size_t profile_count;      /* 0 = the run had a driver */
     const char *compiler;      /* "ptxas 13.0.88"; NULL = there was nothing to compile */
-    const char *compiler_path; /* of that one; NULL = none, or a receipt that does not tell */
+    const char *compiler_path; /* of that one; NULL = none */
 };
 
 struct pj_report_cache {

@@ -58,16 +58,6 @@ static void witness_member(struct pj_codec *codec, const char *name, enum pj_wit
         *witness = (enum pj_witness)value;
 }
 
-/* One that receipts of earlier versions do not have; NULL is not written. */
-static void optional_text_member(struct pj_codec *codec, const char *name, const char **text)
-{
-    if (pj_codec_reading(codec) ? pj_codec_try_member(codec, name) : *text != NULL) {
-        if (!pj_codec_reading(codec))
-            pj_codec_member(codec, name);
-        pj_codec_text(codec, text, false);
-    }
-}
-
 static void option_member(struct pj_codec *codec, struct pj_jit_options *options, enum pj_jit_option option)
 {
     const struct pj_jit_option_info *info = pj_jit_option_info(option);
@@ -275,7 +265,7 @@ static PJ_DEFINE_MEMBER_LIST(profile_list, struct pj_report_profile, profile_mem
     pj_codec_open(codec, '{');
     profile_list(codec, "profiles", &offline->profiles, &offline->profile_count);
     pj_member_text(codec, "compiler", &offline->compiler);
-    optional_text_member(codec, "compiler_path", &offline->compiler_path);
+    pj_member_text(codec, "compiler_path", &offline->compiler_path);
     pj_codec_close(codec, '}');
 }
 

@@ -82,9 +82,8 @@ enum { PJ_RECEIPT_MAX_BYTES = 64 * 1024 * 1024 };
  * NULL id, module, target or path, or an input that there is none of, is PJ_ERROR_INTERNAL. */
 int pj_receipt_write(const struct pj_receipt *receipt, struct pj_buffer *ret_text, struct pj_error **err);
 
-/** Parses what pj_receipt_write wrote, also without the path of a compiler, as earlier versions wrote it;
- * anything else (other schema, a missing or mistyped field, another order) is PJ_ERROR_FORMAT. The message
- * says at which byte. Free with pj_receipt_free. */
+/** Parses what pj_receipt_write wrote; anything else (other schema, a missing or mistyped field, another
+ * order) is PJ_ERROR_FORMAT. The message says at which byte. Free with pj_receipt_free. */
 int pj_receipt_read(const char *text, size_t size, struct pj_receipt **ret_receipt, struct pj_error **err);
 
 /** Frees a receipt that pj_receipt_read gave; accepts NULL. */
