@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Looks for everything around a cache that would make warming useless; changes nothing. */
 #include "session/doctor/doctor.h"
-#include "session/run/worker_program.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "session/run/worker_program.h"
 
 static int identify(struct pj_doctor *doctor, struct pj_error **err)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Waits for workers and passes what they say to the phase they belong to. */
 #include "session/engine/engine.h"
-#include "session/frame/request.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -12,6 +11,7 @@
 #include "host/gpus.h"
 #include "host/limits.h"
 #include "session/engine/sizing.h"
+#include "session/frame/request.h"
 #include "session/receipt/reuse.h"
 #include "session/run/driver_start.h"
 #include "session/run/machine.h"

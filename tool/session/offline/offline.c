@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The course of an offline run. */
 #include "session/offline/offline.h"
-#include "session/frame/request.h"
 
 #include <string.h>
 
@@ -9,6 +8,7 @@
 #include "session/frame/as_user.h"
 #include "session/frame/closing.h"
 #include "session/frame/opening.h"
+#include "session/frame/request.h"
 #include "session/offline/private.h"
 #include "session/run/machine.h"
 #include "session/run/result.h"
