@@ -9,7 +9,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "report/column.h"
-#include "session/listing/private.h"
+#include "session/listing/drivers.h"
 #include "session/run/outcome.h"
 
 enum { KEY_MAX_BYTES = 1 << 30 };

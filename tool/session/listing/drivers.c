@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "profile/profile.h"
-#include "session/listing/private.h"
+#include "session/listing/drivers.h"
 #include "session/receipt/file.h"
 
 static int add(struct pj_known_drivers *drivers, const char *stamp, const char *version,

@@ -99,14 +99,15 @@ static size_t seats_by_descriptors(void)
 size_t pj_maker_wanted_seats(const struct pj_maker *maker)
 {
     size_t most = maker->options.workers ? maker->options.workers : pj_host_cores(&maker->options.root);
+    size_t possible = seats_by_descriptors();
     uint64_t memory = pj_host_memory_available(&maker->options.root);
     if (memory > 0 && memory / WORKER_BYTES < most)
         most = (size_t)(memory / WORKER_BYTES);
     if (maker->count < most)
         most = maker->count;
-    if (seats_by_descriptors() < most)
-        most = seats_by_descriptors();
-    return most < 1 ? 1 : most > PJ_MAKER_SEATS_MAX ? PJ_MAKER_SEATS_MAX : most;
+    if (possible < most)
+        most = possible;
+    return most < 1 ? 1 : most;
 }
 
 /* One of many that cannot be started, for want of processes or descriptors, is one less. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which build of the driver a stamp belongs to, as far as anybody knows. */
-#ifndef PREJIT_SESSION_LISTING_PRIVATE_H
-#define PREJIT_SESSION_LISTING_PRIVATE_H
+#ifndef PREJIT_SESSION_LISTING_DRIVERS_H
+#define PREJIT_SESSION_LISTING_DRIVERS_H
 
 #include "base/error.h"
 #include "base/memory.h"
