@@ -170,8 +170,7 @@ static bool compiles(const struct pj_session *session)
 
 static int note_not_compiled(struct pj_session *session, size_t count, struct pj_error **err)
 {
-    return pj_session_note(session, err,
-                           "%zu %s of sources %s not known before NVRTC has run: add --prepare",
+    return pj_session_note(session, err, "%zu %s of sources %s not known before NVRTC has run: add --prepare",
                            count, count == 1 ? "job" : "jobs", count == 1 ? "is" : "are");
 }
 
