@@ -102,6 +102,19 @@ static size_t read_callee(struct pj_ptx_cursor *cursor)
     return pj_ptx_name_length(cursor->at, cursor->end);
 }
 
+/* Behind a call's name: a register is called where a list or prototype of what it may hold comes last. It may
+ * have a function's name. The cursor is left behind what was understood. */
+static bool is_indirect(struct pj_ptx_cursor *cursor)
+{
+    if (!pj_ptx_skip_space(cursor) || cursor->at == cursor->end || *cursor->at != ',')
+        return false;
+    cursor->at++;
+    if (!pj_ptx_skip_space(cursor) || cursor->at == cursor->end || *cursor->at != '(')
+        return true;
+    cursor->at = pj_ptx_skip_list(cursor->at, cursor->end);
+    return pj_ptx_skip_space(cursor) && cursor->at < cursor->end && *cursor->at == ',';
+}
+
 /* Calls of what is supplied are left out. A call belongs to the last function that begins before it. Gives
  * the first call of what is not defined. */
 static int find_calls(struct pj_ptx *ptx, struct work *work, struct pj_ptx_cursor cursor,
@@ -116,7 +129,7 @@ static int find_calls(struct pj_ptx *ptx, struct work *work, struct pj_ptx_curso
         size_t length = read_callee(&cursor);
         size_t callee = find_function(ptx, cursor.at, length);
         cursor.at += length;
-        if (callee == PJ_PTX_NO_FUNCTION)
+        if (callee == PJ_PTX_NO_FUNCTION || is_indirect(&cursor))
             continue;
         if (*ret_unresolved == PJ_PTX_NO_FUNCTION && !ptx->functions[callee].is_defined)
             *ret_unresolved = callee;

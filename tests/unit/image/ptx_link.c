@@ -48,6 +48,14 @@ static void test_links(void **state)
         {{EXTERN B("call c;")}, ""},
         {{EXTERN B("call b; call c;") K("")}, ""},
         {{EXTERN B("call c;") ".visible .func d;\n.alias d, b;\n" K("")}, ""},
+        /* A register may have the name of a function. */
+        {{EXTERN ".entry k { .reg .b64 c; P: .callprototype _ (); call c, P; }"}, ""},
+        {{EXTERN ".entry k { .reg .b64 c; P: .callprototype _ (); call c, (), P; }"}, ""},
+        {{EXTERN
+          ".entry k { .reg .b64 c; P: .callprototype (.reg .b32 r) _ (); call (q), c , ( ) /**/ , P; }"},
+         ""},
+        {{EXTERN EXTERN_B B("") ".entry k { call (q), c /* , */ , (\",\") ; }"}, "0 k c:4"},
+        {{EXTERN ".entry k { .reg .b64 x; call x, (), P; call c , ( ); }"}, "0 k c:4"},
         /* The nearest to a kernel is told, in the order of texts and calls. */
         {{EXTERN ".extern .func d;\n" B("call c;") K("call b; call d;")}, "0 k d:5"},
         {{EXTERN B("call c;") K("call b;"), ".extern .func d;\n.entry l { call d; }"}, "1 l d:4"},
