@@ -109,12 +109,23 @@ static const char *find_body(const char *at, const char *end, bool *ret_is_defin
     return at;
 }
 
-/* Back over white space and comments; one that only a line feed ends cannot be seen from behind. */
+/* Start of the comment that the line feed at `at` ends, or `at` itself where there is none. */
+static const char *skip_line_comment_back(const char *start, const char *at)
+{
+    const char *feed = memrchr(start, '\n', (size_t)(at - start));
+    const char *line = feed ? feed + 1 : start;
+    const char *comment = memmem(line, (size_t)(at - line), "//", 2);
+    return comment ? comment : at;
+}
+
+/* Back over white space and comments. */
 static const char *skip_space_back(const char *start, const char *at)
 {
     while (at > start) {
         if (pj_ptx_is_space(at[-1])) {
             at--;
+            if (*at == '\n')
+                at = skip_line_comment_back(start, at);
         } else if (at - start >= 4 && at[-1] == '/' && at[-2] == '*') {
             const char *comment = at - 4;
             while (comment > start && (comment[0] != '/' || comment[1] != '*'))

@@ -69,6 +69,10 @@ static void test_links(void **state)
         {{".weak .entry k { ret; }", EXTERN ".weak .entry k { call c; }"}, ""},
         {{EXTERN ".weak .entry k { call c; }", ".weak .entry k { ret; }"}, "0 k c:4"},
         {{K(""), EXTERN ".weak .entry k { call c; }"}, ""},
+        {{".visible // strong\n.func b { ret; }", EXTERN WEAK("call c;") K("call b;")}, ""},
+        {{".visible // a // b\n\n/* c */ // .weak\n .func b { ret; }", EXTERN WEAK("call c;") K("call b;")},
+         ""},
+        {{".reg .b32 x; // .visible\n.func b { ret; }", EXTERN WEAK("call c;") K("call b;")}, "1 b c:4"},
         {{WEAK("") K("call b;"), EXTERN B("call c;")}, ""}, /* careful: both linkers refuse it */
         {{".weak .entry k { ret; }", EXTERN K("call c;")}, "1 k c:4"},
         {{".entry k { ret; }", EXTERN ".entry k { call c; }"}, "1 k c:4"},
