@@ -245,12 +245,12 @@ static int open_to_peek(int cache_fd, uint64_t hash)
     return open_in(folder, hash);
 }
 
-bool pj_entry_peek_checksum(int cache_fd, uint64_t hash, uint64_t *ret_checksum, struct stat *ret_status)
+bool pj_entry_peek_checksum(int cache_fd, uint64_t hash, uint64_t *ret_checksum)
 {
     unsigned char head[PJ_ENTRY_HEADER_BYTES];
     struct pj_entry_header header;
     PJ_CLEANUP_CLOSE int fd = open_to_peek(cache_fd, hash);
-    if (fd < 0 || fstat(fd, ret_status) != 0 || pread(fd, head, sizeof head, 0) != (ssize_t)sizeof head)
+    if (fd < 0 || pread(fd, head, sizeof head, 0) != (ssize_t)sizeof head)
         return false;
     pj_entry_header_read(head, &header);
     *ret_checksum = header.payload_checksum;

@@ -57,8 +57,8 @@ enum pj_entry_origin {
 /** Whose entry it is, from the two ends of its key: a kilobyte is read, not the file. */
 enum pj_entry_origin pj_entry_peek(int cache_fd, uint64_t hash, const char *stamp);
 
-/** The payload's checksum as the entry's header gives it, and the state of that file; the payload is not
- * read. false where there is none to read. */
-bool pj_entry_peek_checksum(int cache_fd, uint64_t hash, uint64_t *ret_checksum, struct stat *ret_status);
+/** The payload's checksum as the entry's header gives it; the payload is not read. false where there is none
+ * to read. */
+bool pj_entry_peek_checksum(int cache_fd, uint64_t hash, uint64_t *ret_checksum);
 
 #endif

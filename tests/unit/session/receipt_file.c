@@ -241,36 +241,29 @@ static void test_each_file_once(void **state)
     pj_receipt_free(receipt);
 }
 
-/* An entry that was stored anew behind the run's back is not the one that it proved. */
+/* The receipt is about the entry that was proven, whatever lies there when it is written. */
 static void test_checksums(void **state)
 {
-    static const struct {
-        int later;
-        uint64_t more;
-        bool known;
-    } rows[] = {{0, 0, true}, {1, 0, false}, {0, 1, false}};
+    enum { SEEN_BEFORE_THE_PROOF = 4711 };
     (void)state;
     __attribute__((cleanup(release))) struct finished finished;
     PJ_CLEANUP_ERROR struct pj_error *err = NULL;
-    struct pj_outcome_entry entry = {.hash = ENTRY_HASH};
     finish(&finished);
     struct pj_session *session = &finished.run.session;
+    const struct pj_receipt_entry *there = &finished.run.entry;
+    struct pj_outcome_entry entry = {.hash = ENTRY_HASH,
+                                     .file_bytes = there->size_bytes,
+                                     .mtime_seconds = there->mtime_seconds,
+                                     .checksum = SEEN_BEFORE_THE_PROOF};
+    struct pj_receipt *receipt = NULL;
     finished.outcomes[0].entries = &entry;
     finished.outcomes[0].entry_count = 1;
-    const struct pj_receipt_entry *there = &finished.run.entry;
-    for (size_t i = 0; i < PJ_COUNT(rows); i++) {
-        struct pj_receipt *receipt = NULL;
-        entry.file_bytes = there->size_bytes + rows[i].more;
-        entry.mtime_seconds = there->mtime_seconds - rows[i].later;
-        expect_success(pj_closing_save_receipt(session, &err), &err);
-        expect_success(pj_receipt_load(session->location.path, session->selection_text, &receipt, &err),
-                       &err);
-        assert_non_null(receipt);
-        assert_int_equal(receipt->jobs[0].entry_count, 1);
-        assert_true(receipt->jobs[0].entries[0].mtime_seconds == entry.mtime_seconds);
-        assert_true(receipt->jobs[0].entries[0].checksum == (rows[i].known ? there->checksum : 0));
-        pj_receipt_free(receipt);
-    }
+    expect_success(pj_closing_save_receipt(session, &err), &err);
+    expect_success(pj_receipt_load(session->location.path, session->selection_text, &receipt, &err), &err);
+    assert_non_null(receipt);
+    assert_int_equal(receipt->jobs[0].entry_count, 1);
+    assert_int_equal(receipt->jobs[0].entries[0].checksum, SEEN_BEFORE_THE_PROOF);
+    pj_receipt_free(receipt);
 }
 
 static void test_too_large(void **state)

@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "cache/entry.h"
 #include "cache/format.h"
 #include "session/receipt/inputs.h"
 #include "session/run/result.h"
@@ -131,19 +130,8 @@ int pj_receipt_each(const char *cache_path,
     return r;
 }
 
-/* 0 where the file is another one than when the job got its verdict: what that one held is not known. */
-static uint64_t checksum_of(const struct pj_outcome_entry *entry, int cache_fd)
-{
-    uint64_t checksum = 0;
-    struct stat status;
-    bool same = pj_entry_peek_checksum(cache_fd, entry->hash, &checksum, &status) &&
-                (uint64_t)status.st_size == entry->file_bytes &&
-                status.st_mtim.tv_sec == entry->mtime_seconds;
-    return same ? checksum : 0;
-}
-
 /* All of them, or none: some of a link's would look like all of them. */
-static int fill_entries(struct pj_session *session, const struct pj_outcome *outcome, int cache_fd,
+static int fill_entries(struct pj_session *session, const struct pj_outcome *outcome,
                         struct pj_receipt_job *job, struct pj_error **err)
 {
     job->entries = pj_arena_calloc(&session->arena, outcome->entry_count + 1, sizeof *job->entries);
@@ -156,7 +144,7 @@ static int fill_entries(struct pj_session *session, const struct pj_outcome *out
         job->entries[i] = (struct pj_receipt_entry){.hash = entry->hash,
                                                     .size_bytes = entry->file_bytes,
                                                     .mtime_seconds = entry->mtime_seconds,
-                                                    .checksum = checksum_of(entry, cache_fd)};
+                                                    .checksum = entry->checksum};
     }
     job->entry_count = outcome->entry_count;
     return 0;
@@ -165,7 +153,6 @@ static int fill_entries(struct pj_session *session, const struct pj_outcome *out
 static int fill_jobs(struct pj_session *session, struct pj_receipt *receipt, struct pj_error **err)
 {
     const struct pj_plan *plan = session->plan;
-    int cache_fd = pj_store_directory(session->store);
     receipt->jobs = pj_arena_calloc(&session->arena, plan->job_count + 1, sizeof *receipt->jobs);
     if (!receipt->jobs)
         return pj_error_no_memory(err);
@@ -176,7 +163,7 @@ static int fill_jobs(struct pj_session *session, struct pj_receipt *receipt, str
         job->inputs_unknown = plan->jobs[i].files_unknown;
         int r = pj_result_row(session, i, &job->row, err);
         if (r == 0)
-            r = fill_entries(session, &session->outcomes[i], cache_fd, job, err);
+            r = fill_entries(session, &session->outcomes[i], job, err);
         if (r < 0)
             return r;
     }

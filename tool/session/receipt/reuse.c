@@ -28,19 +28,18 @@ static bool is_readable(int cache_fd, uint64_t hash)
 static bool same_content(const struct pj_receipt_entry *then, int cache_fd)
 {
     uint64_t checksum = 0;
-    struct stat status;
-    return then->checksum != 0 && pj_entry_peek_checksum(cache_fd, then->hash, &checksum, &status) &&
+    return then->checksum != 0 && pj_entry_peek_checksum(cache_fd, then->hash, &checksum) &&
            checksum == then->checksum;
 }
 
-/* Listed, readable, of the same size, and of the same time or else sound and of the same content. */
+/* Listed, readable, of the same size and content, and of the same time or else sound. */
 static int same_entry(const struct pj_receipt_entry *then, const struct pj_snapshot *snapshot, int cache_fd,
                       bool *ret_same, struct pj_error **err)
 {
     const struct pj_snapshot_entry *entry = pj_snapshot_find(snapshot, then->hash);
     *ret_same = false;
     if (!entry || entry->index_position == PJ_NOT_LISTED || entry->size != then->size_bytes ||
-        !is_readable(cache_fd, then->hash))
+        !is_readable(cache_fd, then->hash) || !same_content(then, cache_fd))
         return 0;
     if (entry->mtime_seconds == then->mtime_seconds) {
         *ret_same = true;
@@ -52,7 +51,7 @@ static int same_entry(const struct pj_receipt_entry *then, const struct pj_snaps
     PJ_CLEANUP_ERROR struct pj_error *problem = NULL;
     int r = pj_entry_check(cache_fd, then->hash, pj_check_payload, &state, stamp, &message, &problem);
     /* One that cannot be read is none to rely on. */
-    *ret_same = r == 0 && state == PJ_ENTRY_SOUND && same_content(then, cache_fd);
+    *ret_same = r == 0 && state == PJ_ENTRY_SOUND;
     return r == PJ_ERROR_NO_MEMORY ? pj_error_no_memory(err) : 0;
 }
 
@@ -149,7 +148,8 @@ static int carry(struct pj_session *session, struct pj_outcome *outcome, const s
     for (size_t i = 0; i < job->entry_count; i++) {
         outcome->entries[i] = (struct pj_outcome_entry){.hash = job->entries[i].hash,
                                                         .file_bytes = job->entries[i].size_bytes,
-                                                        .mtime_seconds = job->entries[i].mtime_seconds};
+                                                        .mtime_seconds = job->entries[i].mtime_seconds,
+                                                        .checksum = job->entries[i].checksum};
     }
     outcome->has_cold_ms = job->row.has_cold_ms;
     outcome->cold_ms = job->row.cold_ms;

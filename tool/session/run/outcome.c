@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/memory.h"
+#include "cache/entry.h"
 #include "image/cubin.h"
 
 static const enum pj_verdict fate_verdicts[] = {
@@ -87,6 +88,12 @@ int pj_check_payload(const void *payload, size_t size, uint16_t arch_number, str
     return 0;
 }
 
+void pj_outcome_note_checksum(int cache_fd, struct pj_outcome_entry *entry)
+{
+    entry->checksum = 0;
+    (void)pj_entry_peek_checksum(cache_fd, entry->hash, &entry->checksum);
+}
+
 static int check_one(int cache_fd, struct pj_outcome_entry *entry, enum pj_entry_state *ret_state,
                      struct pj_error **err)
 {
@@ -99,6 +106,7 @@ static int check_one(int cache_fd, struct pj_outcome_entry *entry, enum pj_entry
         fstatat(cache_fd, pj_entry_path(entry->hash, path), &status, AT_SYMLINK_NOFOLLOW) == 0) {
         entry->file_bytes = (uint64_t)status.st_size;
         entry->mtime_seconds = status.st_mtim.tv_sec;
+        pj_outcome_note_checksum(cache_fd, entry);
     }
     return r;
 }

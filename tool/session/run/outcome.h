@@ -28,9 +28,13 @@ int pj_outcome_judge(struct pj_session *session, size_t job, struct pj_error **e
 int pj_outcome_check_thresholds(struct pj_session *session, struct pj_outcome *outcome,
                                 struct pj_error **err);
 
-/** Reads the job's entry files, where their names are known, and sets the witness of presence, sizes and
- * times. Returns the state of the first that is not sound through `ret_state` (PJ_ENTRY_ABSENT where no name
- * is known). */
+/** Notes of which content an entry is that lies in the cache, before it is proven: a receipt is about that
+ * one. */
+void pj_outcome_note_checksum(int cache_fd, struct pj_outcome_entry *entry);
+
+/** Reads the job's entry files, where their names are known, and sets the witness of presence, sizes, times
+ * and checksums. Returns the state of the first that is not sound through `ret_state` (PJ_ENTRY_ABSENT where
+ * no name is known). */
 int pj_outcome_check_entry(struct pj_session *session, size_t job, int cache_fd,
                            enum pj_entry_state *ret_state, struct pj_error **err);
 
