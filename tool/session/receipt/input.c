@@ -29,11 +29,11 @@ static struct timespec from_ns(int64_t ns)
 }
 
 /* A write that comes after the file was read gives its inode another time, unless it comes within one tick of
- * the file system's clock: a second, where it knows no shorter times. */
+ * the file system's clock. Whole seconds are no such time: FAT and squashfs give the mtime for it, and images
+ * that are made to be the same each time give one time, and the same inodes, to whatever lies in them. */
 static bool is_settled(const struct timespec *changed, const struct timespec *begin)
 {
-    int64_t tick = changed->tv_nsec == 0 ? 2 * NS_PER_SECOND : NS_PER_SECOND / 10;
-    return to_ns(changed) <= to_ns(begin) - tick;
+    return to_ns(changed) % NS_PER_SECOND != 0 && to_ns(changed) <= to_ns(begin) - NS_PER_SECOND / 10;
 }
 
 struct pj_receipt_input pj_receipt_input_of(const struct pj_session *session, const struct pj_plan_file *file)
