@@ -3,12 +3,20 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/file.h"
 #include "session/build/private.h"
 
-/* Where folders before the name are missing, the first of them is what is made first. */
+static bool is_there(const char *path)
+{
+    struct stat status;
+    return lstat(path, &status) == 0;
+}
+
+/* Where folders before the name are missing, the first of them is what is made first. A link that leads
+ * nowhere is there, and no folder can be made in its place. */
 static int check_output(const char *out_dir, const char *path, struct pj_error **err)
 {
     PJ_CLEANUP_FREE char *full = pj_path_join(out_dir, path);
@@ -20,7 +28,8 @@ static int check_output(const char *out_dir, const char *path, struct pj_error *
         char *slash = r < 0 && problem->errnum == ENOENT ? strrchr(full, '/') : NULL;
         if (slash && slash > full + strlen(out_dir)) {
             *slash = '\0';
-            continue;
+            if (!is_there(full))
+                continue;
         }
         if (r < 0 && err)
             *err = PJ_STEAL(problem);
