@@ -81,6 +81,8 @@ static int check_target(int dirfd, const char *name, struct pj_error **err)
         return pj_error_errno(err, PJ_ERROR_IO, EISDIR, "cannot replace %s", name);
     if (there.stx_attributes & STATX_ATTR_MOUNT_ROOT) /* a single file that a container was given */
         return pj_error_errno(err, PJ_ERROR_IO, EBUSY, "cannot replace %s", name);
+    if (there.stx_attributes & (STATX_ATTR_IMMUTABLE | STATX_ATTR_APPEND))
+        return pj_error_errno(err, PJ_ERROR_IO, EPERM, "cannot replace %s", name);
     return check_sticky(dirfd, name, there.stx_uid, err);
 }
 

@@ -4,7 +4,9 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <linux/fs.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 
@@ -178,6 +180,37 @@ static void test_check(void **state)
     assert_int_equal(unlinkat(at, "folder", AT_REMOVEDIR), 0); /* nothing was left in it */
 }
 
+/* False where attributes cannot be set. */
+static bool check_with_attribute(int attribute)
+{
+    CLEANUP_FOLDER struct folder folder;
+    PJ_CLEANUP_ERROR struct pj_error *err = NULL;
+    folder_make(&folder);
+    folder_write(&folder, "a", "kept");
+    PJ_CLEANUP_CLOSE int at = folder_open(&folder);
+    PJ_CLEANUP_CLOSE int fd = openat(at, "a", O_RDONLY | O_CLOEXEC);
+    int before = 0;
+    if (ioctl(fd, FS_IOC_GETFLAGS, &before) != 0)
+        return false;
+    int with = before | attribute;
+    if (ioctl(fd, FS_IOC_SETFLAGS, &with) != 0)
+        return false;
+    int r = pj_file_check_replace(at, "a", &err);
+    assert_int_equal(ioctl(fd, FS_IOC_SETFLAGS, &before), 0);
+    assert_int_equal(r, PJ_ERROR_IO);
+    assert_string_equal(pj_error_message(err), "cannot replace a: Operation not permitted");
+    expect_content(&folder, "a", "kept");
+    return true;
+}
+
+/* Needs the right to give a file such attributes, and a file system that has them. */
+static void test_check_of_a_file_that_must_stay(void **state)
+{
+    (void)state;
+    if (!check_with_attribute(FS_IMMUTABLE_FL) || !check_with_attribute(FS_APPEND_FL))
+        skip();
+}
+
 static void test_temporary_length(void **state)
 {
     (void)state;
@@ -206,6 +239,7 @@ int main(void)
         cmocka_unit_test(test_failures_leave_nothing),
         cmocka_unit_test(test_full_disk),
         cmocka_unit_test(test_check),
+        cmocka_unit_test(test_check_of_a_file_that_must_stay),
         cmocka_unit_test(test_temporary_length),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
