@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/buffer.h"
+#include "base/text.h"
 
 bool pj_cli_write(int fd, const char *text, size_t size)
 {
@@ -69,7 +70,12 @@ static bool starts_with_position(const char *message)
 void pj_cli_complain(const char *message)
 {
     PJ_CLEANUP_BUFFER struct pj_buffer text = {0};
-    pj_buffer_printf(&text, "%s%s\n", starts_with_position(message) ? "" : "prejit: ", message);
+    pj_buffer_puts(&text, starts_with_position(message) ? "" : "prejit: ");
+    for (const char *line = message, *end; line; line = *end ? end + 1 : NULL) {
+        end = strchrnul(line, '\n');
+        pj_text_escape(&text, line, (size_t)(end - line));
+        pj_buffer_putc(&text, '\n');
+    }
     if (text.failed)
         (void)pj_cli_write(STDERR_FILENO, message, strlen(message));
     else

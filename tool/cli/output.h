@@ -18,7 +18,8 @@ int pj_cli_show(const char *text, size_t size);
  * where it is not; it may still be full by then. */
 int pj_cli_check_show(void);
 
-/** The message to standard error, "prejit: " before it unless it starts with a place in a file. */
+/** The message to standard error, "prejit: " before it unless it starts with a place in a file. Its lines
+ * stay lines; other control characters are made visible. */
 void pj_cli_complain(const char *message);
 
 #endif
