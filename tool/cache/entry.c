@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/memory.h"
 
 int pj_entry_folder_open(int cache_fd, uint64_t hash, int *ret_fd, struct pj_error **err)
@@ -245,14 +246,16 @@ static int open_to_peek(int cache_fd, uint64_t hash)
     return open_in(folder, hash);
 }
 
-bool pj_entry_peek_checksum(int cache_fd, uint64_t hash, uint64_t *ret_checksum)
+bool pj_entry_peek_checksum(int cache_fd, uint64_t hash, uint64_t *ret_checksum, int64_t *ret_ctime_ns)
 {
+    struct stat status;
     unsigned char head[PJ_ENTRY_HEADER_BYTES];
     struct pj_entry_header header;
     PJ_CLEANUP_CLOSE int fd = open_to_peek(cache_fd, hash);
-    if (fd < 0 || pread(fd, head, sizeof head, 0) != (ssize_t)sizeof head)
+    if (fd < 0 || pread(fd, head, sizeof head, 0) != (ssize_t)sizeof head || fstat(fd, &status) != 0)
         return false;
     pj_entry_header_read(head, &header);
+    *ret_ctime_ns = pj_clock_ns(&status.st_ctim);
     *ret_checksum = header.payload_checksum;
     return header.format == PJ_CACHE_FORMAT;
 }

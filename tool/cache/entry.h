@@ -59,6 +59,6 @@ enum pj_entry_origin pj_entry_peek(int cache_fd, uint64_t hash, const char *stam
 
 /** The payload's checksum as the entry's header gives it; the payload is not read. false where there is none
  * to read. */
-bool pj_entry_peek_checksum(int cache_fd, uint64_t hash, uint64_t *ret_checksum);
+bool pj_entry_peek_checksum(int cache_fd, uint64_t hash, uint64_t *ret_checksum, int64_t *ret_ctime_ns);
 
 #endif

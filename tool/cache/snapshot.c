@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/memory.h"
 #include "cache/scan.h"
@@ -47,10 +48,12 @@ static int add_file(int fd, const char *name, uint64_t hash, struct pj_snapshot 
     if (!pj_array_reserve((void **)&snapshot->entries, snapshot->count, &snapshot->capacity,
                           sizeof *snapshot->entries))
         return pj_error_no_memory(err);
-    snapshot->entries[snapshot->count++] = (struct pj_snapshot_entry){.hash = hash,
-                                                                      .size = (uint64_t)status.st_size,
-                                                                      .mtime_seconds = status.st_mtim.tv_sec,
-                                                                      .index_position = PJ_NOT_LISTED};
+    snapshot->entries[snapshot->count++] =
+        (struct pj_snapshot_entry){.hash = hash,
+                                   .size = (uint64_t)status.st_size,
+                                   .mtime_seconds = status.st_mtim.tv_sec,
+                                   .ctime_ns = pj_clock_ns(&status.st_ctim),
+                                   .index_position = PJ_NOT_LISTED};
     snapshot->bytes += (uint64_t)status.st_size;
     return 0;
 }

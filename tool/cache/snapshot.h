@@ -15,6 +15,7 @@ struct pj_snapshot_entry {
     uint64_t hash;
     uint64_t size; /* of the file, in bytes */
     int64_t mtime_seconds;
+    int64_t ctime_ns;        /* since 1970, of the inode */
     uint64_t index_position; /* PJ_NOT_LISTED where the index does not name it */
 };
 #define PJ_NOT_LISTED UINT64_MAX

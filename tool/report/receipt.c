@@ -174,6 +174,8 @@ static void entry_members(struct pj_codec *codec, struct pj_receipt_entry *entry
     pj_member_u64(codec, "size_bytes", &entry->size_bytes);
     seconds_member(codec, "mtime_seconds", &entry->mtime_seconds);
     pj_member_u64(codec, "checksum", &entry->checksum);
+    pj_codec_member(codec, "ctime_ns");
+    pj_codec_signed(codec, &entry->ctime_ns);
     pj_codec_close(codec, '}');
 }
 

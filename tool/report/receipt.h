@@ -30,6 +30,7 @@ struct pj_receipt_entry {
     uint64_t hash, size_bytes;
     int64_t mtime_seconds;
     uint64_t checksum;
+    int64_t ctime_ns; /* of the file's inode, at that time; 0 = nothing to go by */
 };
 
 /** One job of the receipt: its row as reported, and what it was made from. The row's entries are not written:

@@ -139,7 +139,7 @@ static void what_build_shows_survives(void **state)
 static struct pj_receipt_job jobs[20];
 static struct pj_receipt_input input = {.file = {.path = "a.ptx"}};
 static uint32_t position;
-static struct pj_receipt_entry entry = {1, 2, 3, 4};
+static struct pj_receipt_entry entry = {1, 2, 3, 4, 5};
 static struct pj_receipt_file file = {"/usr/lib/libcuda.so.1\xff", 1, 2, 3, 4};
 static struct pj_report_device device = {"NVIDIA H200", "sm_90", "GPU-0"};
 

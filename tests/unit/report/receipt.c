@@ -25,9 +25,9 @@ static struct pj_receipt_input inputs[] = {
     {{"p", 0, 0, 0, INT64_MAX}, 11, {{0}}, false, true},
 };
 static uint32_t positions[] = {0, 1};
-static struct pj_receipt_entry entries[] = {{UINT64_C(0xca920786966c763d), 290000, -5, 7},
-                                            {0, 0, 0, 0},
-                                            {UINT64_MAX, UINT64_MAX, INT64_MAX, UINT64_MAX}};
+static struct pj_receipt_entry entries[] = {{UINT64_C(0xca920786966c763d), 290000, -5, 7, 8},
+                                            {0, 0, 0, 0, 0},
+                                            {UINT64_MAX, UINT64_MAX, INT64_MAX, UINT64_MAX, INT64_MIN}};
 /* Made of these on reading. */
 static struct pj_report_entry row_entries[] = {{"c/a/920786966c763d", true, 290000},
                                                {"0/0/00000000000000", false, 0},
@@ -174,6 +174,7 @@ static void assert_job(const struct pj_receipt_job *found, const struct pj_recei
         assert_true(found->entries[i].size_bytes == expected->entries[i].size_bytes);
         assert_true(found->entries[i].mtime_seconds == expected->entries[i].mtime_seconds);
         assert_true(found->entries[i].checksum == expected->entries[i].checksum);
+        assert_true(found->entries[i].ctime_ns == expected->entries[i].ctime_ns);
     }
 }
 
@@ -404,7 +405,7 @@ static void the_message_names_place_and_cure(void **state)
                    "reading the receipt at byte 205, member \"samples\": expected a whole number within its "
                    "limits, found `\"3\",\"gpu_listing\":\"0000:...`; `prejit warm` writes a new one");
     assert_refused("]}\n", "",
-                   "reading the receipt at byte 3267, member \"entries\": expected ], found the end; "
+                   "reading the receipt at byte 3325, member \"entries\": expected ], found the end; "
                    "`prejit warm` writes a new one");
 }
 

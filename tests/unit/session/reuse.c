@@ -91,6 +91,19 @@ static void entry_of_unknown_content(struct run *run)
     run->entry.checksum = 0;
 }
 
+/* The same, and its mtime is as it was. */
+static void entry_replaced_in_its_time(struct run *run)
+{
+    run->entry.ctime_ns--;
+    run->entry.checksum ^= 1;
+}
+
+/* Nothing is read of what nobody has touched. */
+static void entry_untouched(struct run *run)
+{
+    run->entry.checksum = 0;
+}
+
 static void index_gone(struct run *run)
 {
     PJ_CLEANUP_FREE char *path = pj_path_join(run->session.location.path, "index");
@@ -192,6 +205,8 @@ static void test_nothing_to_do(void **state)
         {"entry touched", entry_touched, true},
         {"entry of other content", entry_of_other_content, false},
         {"entry of unknown content", entry_of_unknown_content, false},
+        {"entry replaced in its time", entry_replaced_in_its_time, false},
+        {"entry untouched", entry_untouched, true},
         {"entry damaged", entry_damaged, false},
         {"entry shorter", entry_shorter, false},
         {"entry gone", entry_gone, false},

@@ -74,7 +74,7 @@ static void make_receipt(struct run *run)
     run->entry = (struct pj_receipt_entry){
         .hash = ENTRY_HASH, .size_bytes = entry_file.size_bytes, .mtime_seconds = entry_file.mtime_seconds};
     PJ_CLEANUP_CLOSE int cache = open(run->session.location.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    assert_true(pj_entry_peek_checksum(cache, ENTRY_HASH, &run->entry.checksum));
+    assert_true(pj_entry_peek_checksum(cache, ENTRY_HASH, &run->entry.checksum, &run->entry.ctime_ns));
     run->job.entries = &run->entry;
     run->job.entry_count = 1;
     run->receipt = run->session.now;

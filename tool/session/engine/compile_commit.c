@@ -21,7 +21,7 @@ static void take_item(struct pj_session *session, const struct owner *owner, str
     case PJ_COMMIT_PRESENT:
         entry->file_bytes = item->file_bytes;
         entry->mtime_seconds = item->mtime_seconds;
-        pj_outcome_note_checksum(pj_store_directory(session->store), entry);
+        pj_outcome_note_content(pj_store_directory(session->store), entry);
         break;
     case PJ_COMMIT_REJECTED:
         pj_outcome_fail(outcome, PJ_VERDICT_LOST, "entry-unsound",

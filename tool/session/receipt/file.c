@@ -144,7 +144,8 @@ static int fill_entries(struct pj_session *session, const struct pj_outcome *out
         job->entries[i] = (struct pj_receipt_entry){.hash = entry->hash,
                                                     .size_bytes = entry->file_bytes,
                                                     .mtime_seconds = entry->mtime_seconds,
-                                                    .checksum = entry->checksum};
+                                                    .checksum = entry->checksum,
+                                                    .ctime_ns = entry->ctime_ns};
     }
     job->entry_count = outcome->entry_count;
     return 0;

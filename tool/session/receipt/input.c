@@ -7,20 +7,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 
 #define INPUT_MAX_BYTES (UINT64_C(1) << 30)
 #define NS_PER_SECOND   INT64_C(1000000000)
-
-/* 0 for what no clock shows. */
-static int64_t to_ns(const struct timespec *time)
-{
-    int64_t ns;
-    if (__builtin_mul_overflow((int64_t)time->tv_sec, NS_PER_SECOND, &ns) ||
-        __builtin_add_overflow(ns, (int64_t)time->tv_nsec, &ns))
-        return 0;
-    return ns;
-}
 
 static struct timespec from_ns(int64_t ns)
 {
@@ -33,7 +24,8 @@ static struct timespec from_ns(int64_t ns)
  * that are made to be the same each time give one time, and the same inodes, to whatever lies in them. */
 static bool is_settled(const struct timespec *changed, const struct timespec *begin)
 {
-    return to_ns(changed) % NS_PER_SECOND != 0 && to_ns(changed) <= to_ns(begin) - NS_PER_SECOND / 10;
+    return pj_clock_ns(changed) % NS_PER_SECOND != 0 &&
+           pj_clock_ns(changed) <= pj_clock_ns(begin) - NS_PER_SECOND / 10;
 }
 
 struct pj_receipt_input pj_receipt_input_of(const struct pj_session *session, const struct pj_plan_file *file)
@@ -45,7 +37,7 @@ struct pj_receipt_input pj_receipt_input_of(const struct pj_session *session, co
                  .inode = settled ? file->status.st_ino : 0,
                  .size_bytes = (uint64_t)file->status.st_size,
                  .mtime_seconds = file->status.st_mtim.tv_sec},
-        .ctime_ns = to_ns(&file->status.st_ctim),
+        .ctime_ns = pj_clock_ns(&file->status.st_ctim),
         .sha256 = file->sha256,
         .named = file->named,
         .absent = file->absent,
@@ -79,7 +71,7 @@ int pj_receipt_input_same(const struct pj_receipt_input *input, bool *ret_same, 
     if (stat(file->path, &status) != 0 || !S_ISREG(status.st_mode) ||
         (uint64_t)status.st_size != file->size_bytes)
         return 0;
-    if (to_ns(&status.st_ctim) == input->ctime_ns && status.st_ino == file->inode) {
+    if (pj_clock_ns(&status.st_ctim) == input->ctime_ns && status.st_ino == file->inode) {
         *ret_same = true;
         return 0;
     }

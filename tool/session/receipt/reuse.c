@@ -28,18 +28,33 @@ static bool is_readable(int cache_fd, uint64_t hash)
 static bool same_content(const struct pj_receipt_entry *then, int cache_fd)
 {
     uint64_t checksum = 0;
-    return then->checksum != 0 && pj_entry_peek_checksum(cache_fd, then->hash, &checksum) &&
+    int64_t ctime_ns;
+    return then->checksum != 0 && pj_entry_peek_checksum(cache_fd, then->hash, &checksum, &ctime_ns) &&
            checksum == then->checksum;
 }
 
-/* Listed, readable, of the same size and content, and of the same time or else sound. */
+/* No write and no rename leaves an inode's time as it was. */
+static bool is_untouched(const struct pj_receipt_entry *then, const struct pj_snapshot_entry *now)
+{
+    return then->ctime_ns != 0 && now->ctime_ns == then->ctime_ns &&
+           now->mtime_seconds == then->mtime_seconds;
+}
+
+/* Listed, readable, of the same size, and untouched; or else of the same content, and of the same time or
+ * sound. */
 static int same_entry(const struct pj_receipt_entry *then, const struct pj_snapshot *snapshot, int cache_fd,
                       bool *ret_same, struct pj_error **err)
 {
     const struct pj_snapshot_entry *entry = pj_snapshot_find(snapshot, then->hash);
     *ret_same = false;
     if (!entry || entry->index_position == PJ_NOT_LISTED || entry->size != then->size_bytes ||
-        !is_readable(cache_fd, then->hash) || !same_content(then, cache_fd))
+        !is_readable(cache_fd, then->hash))
+        return 0;
+    if (is_untouched(then, entry)) {
+        *ret_same = true;
+        return 0;
+    }
+    if (!same_content(then, cache_fd))
         return 0;
     if (entry->mtime_seconds == then->mtime_seconds) {
         *ret_same = true;
@@ -149,7 +164,8 @@ static int carry(struct pj_session *session, struct pj_outcome *outcome, const s
         outcome->entries[i] = (struct pj_outcome_entry){.hash = job->entries[i].hash,
                                                         .file_bytes = job->entries[i].size_bytes,
                                                         .mtime_seconds = job->entries[i].mtime_seconds,
-                                                        .checksum = job->entries[i].checksum};
+                                                        .checksum = job->entries[i].checksum,
+                                                        .ctime_ns = job->entries[i].ctime_ns};
     }
     outcome->has_cold_ms = job->row.has_cold_ms;
     outcome->cold_ms = job->row.cold_ms;

@@ -88,10 +88,14 @@ int pj_check_payload(const void *payload, size_t size, uint16_t arch_number, str
     return 0;
 }
 
-void pj_outcome_note_checksum(int cache_fd, struct pj_outcome_entry *entry)
+void pj_outcome_note_content(int cache_fd, struct pj_outcome_entry *entry)
 {
+    enum { NS_PER_SECOND = 1000000000 };
     entry->checksum = 0;
-    (void)pj_entry_peek_checksum(cache_fd, entry->hash, &entry->checksum);
+    entry->ctime_ns = 0;
+    (void)pj_entry_peek_checksum(cache_fd, entry->hash, &entry->checksum, &entry->ctime_ns);
+    if (entry->ctime_ns % NS_PER_SECOND == 0) /* a later store may fall into the same second */
+        entry->ctime_ns = 0;
 }
 
 static int check_one(int cache_fd, struct pj_outcome_entry *entry, enum pj_entry_state *ret_state,
@@ -106,7 +110,7 @@ static int check_one(int cache_fd, struct pj_outcome_entry *entry, enum pj_entry
         fstatat(cache_fd, pj_entry_path(entry->hash, path), &status, AT_SYMLINK_NOFOLLOW) == 0) {
         entry->file_bytes = (uint64_t)status.st_size;
         entry->mtime_seconds = status.st_mtim.tv_sec;
-        pj_outcome_note_checksum(cache_fd, entry);
+        pj_outcome_note_content(cache_fd, entry);
     }
     return r;
 }

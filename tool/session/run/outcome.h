@@ -30,7 +30,7 @@ int pj_outcome_check_thresholds(struct pj_session *session, struct pj_outcome *o
 
 /** Notes of which content an entry is that lies in the cache, before it is proven: a receipt is about that
  * one. */
-void pj_outcome_note_checksum(int cache_fd, struct pj_outcome_entry *entry);
+void pj_outcome_note_content(int cache_fd, struct pj_outcome_entry *entry);
 
 /** Reads the job's entry files, where their names are known, and sets the witness of presence, sizes, times
  * and checksums. Returns the state of the first that is not sound through `ret_state` (PJ_ENTRY_ABSENT where

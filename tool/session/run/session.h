@@ -41,6 +41,7 @@ struct pj_outcome_entry {
     uint64_t file_bytes; /* 0 = not known */
     int64_t mtime_seconds;
     uint64_t checksum; /* of its payload, before it was proven; 0 = not known */
+    int64_t ctime_ns;  /* of its inode, then; 0 = not known, or of a file system that knows whole seconds */
 };
 
 /** What became of one job; parallel to the plan's jobs. */
