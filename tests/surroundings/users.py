@@ -112,13 +112,18 @@ class Users(harness.Case):
             f"{index} (mode 0644, owner root) cannot be opened for writing by user {USER}: Permission denied; the driver "
             "then reads nothing from this cache, without a word: ",
         ]
-        cure = ("make index writable and its directory searchable for this user (chmod, chown), or verify as the user whose "
-                "programs use this cache, with --user")
-        for note in notes:
+        found = [
+            f"it belongs to user root (mode 0700), and user {USER} may not pass it; ",
+            f"owner 0, group 0, mode 0644: user {USER} cannot open it for reading and writing, so the driver reads nothing "
+            "from this cache; ",
+        ]
+        cure = (f"give it to that user, as root: chown -R {USER} {self.cache} && chmod -R u+rwX {self.cache}; or let every user "
+                f"read it: chmod -R a+rX {self.cache} && chmod a+rw {index}")
+        for note, why in zip(notes, found):
             result = self.run_and_expect(4, "verify", "--user", str(USER))
             self.assertEqual({(job["verdict"], job["reason_code"], job["reason"]) for job in result.report["jobs"]},
                              {("missed", "index-not-writable", reason)})
-            self.assertIn(note + cure, result.report["notes"])
+            self.assertIn(note + why + cure, result.report["notes"])
             self.assertTrue(result.last_line.startswith(
                 f"exit 4: 2 of 2 will be compiled at first use: a sm_90, b sm_90 (missed: {reason}); see: prejit doctor "), result.last_line)
             self.assertEqual(result.report["exit_code"], 4)

@@ -22,6 +22,19 @@ int pj_check_variables(const struct pj_program *program, struct pj_finding_list 
 int pj_check_path(const struct pj_program *program, const char *path, bool *ret_exists,
                   struct pj_finding_list *findings, struct pj_error **err);
 
+/** Is the program root, and the cache (or the directory that it would be made in) another user's? Then that
+ * is a finding. */
+int pj_check_for_root(const struct pj_program *program, const char *path, bool *ret_foreign,
+                      struct pj_finding_list *findings, struct pj_error **err);
+
+/** Adds the finding for a cache that the program may not use, with `status` of its directory: whose it is,
+ * and what its owner or root can do. `what` ends "user X ": "may not pass it". */
+int pj_check_closed(const struct pj_program *program, const char *path, const struct stat *status,
+                    const char *what, struct pj_finding_list *findings, struct pj_error **err);
+
+/** Is it neither the program's nor root's? */
+bool pj_check_is_foreign(const struct pj_program *program, const struct stat *status);
+
 /** `index` of an existing cache directory: may the program read and write it? */
 int pj_check_index(const struct pj_program *program, const char *path, struct pj_finding_list *findings,
                    struct pj_error **err);

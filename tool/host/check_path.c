@@ -16,6 +16,7 @@ struct walk {
     const char *path; /* the whole of it */
     struct pj_finding_list *findings;
     struct pj_error **err;
+    bool for_root; /* root looks at another user's cache, which was said */
 };
 
 static bool is_read_only(const char *path)
@@ -37,24 +38,27 @@ static bool is_sticky(const struct stat *status)
     return (status->st_mode & S_ISVTX) != 0;
 }
 
-/* Could somebody else than this user and root put files there, or put another directory in its place? */
+/* Could somebody else than this user and root put files there, or put another directory in its place? Who
+ * owns the level before can do so anyway. */
 static int check_open(const struct walk *walk, const char *level, const char *full, const struct stat *status,
-                      bool last)
+                      uid_t parent, bool last)
 {
     const struct pj_program *program = walk->program;
     char how[96];
-    bool foreign = status->st_uid != program->uid && status->st_uid != 0;
+    bool foreign = pj_check_is_foreign(program, status) && status->st_uid != parent && !walk->for_root;
     bool others = (status->st_mode & S_IWOTH) && (last || !is_sticky(status));
     bool group = last && (status->st_mode & S_IWGRP) && status->st_gid != program->gid && status->st_gid != 0;
-    if (!foreign && !others && !group)
-        return 0;
     describe(full, status, how);
-    return pj_finding_add(walk->findings, PJ_FINDING_CACHE_OPEN, level, program->user_text, walk->err,
-                          "%s (%s) can change what the cache holds",
-                          others    ? "everybody"
-                          : foreign ? "its owner, who is neither this user nor root,"
-                                    : "its group",
-                          how);
+    int r = foreign
+                ? pj_finding_add(walk->findings, PJ_FINDING_PATH_OF_OTHER_USER, level, NULL, walk->err,
+                                 "its owner, who is neither user %s nor root, (%s) can change what the cache "
+                                 "holds",
+                                 program->user_text, how)
+                : 0;
+    if (r < 0 || (!others && !group))
+        return r;
+    return pj_finding_add(walk->findings, PJ_FINDING_CACHE_OPEN, level, NULL, walk->err,
+                          "%s (%s) can change what the cache holds", others ? "everybody" : "its group", how);
 }
 
 static int check_last(const struct walk *walk, const char *full, const struct stat *status)
@@ -77,11 +81,14 @@ static int check_level(const struct walk *walk, const char *level, const char *f
     if (!S_ISDIR(status->st_mode))
         return pj_finding_add(walk->findings, PJ_FINDING_PATH_NOT_DIRECTORY, level, NULL, walk->err,
                               "it is no directory");
-    int r = check_open(walk, level, full, status, last);
+    int r = check_open(walk, level, full, status, parent, last);
     if (r < 0)
         return r;
     if (!pj_program_may(walk->program, full, status, PJ_MAY_PASS)) {
         bool of_root = status->st_uid == 0 && parent == walk->program->uid;
+        if (last && !of_root)
+            return pj_check_closed(walk->program, level, status, "may not pass it", walk->findings,
+                                   walk->err);
         describe(full, status, how);
         return pj_finding_add(walk->findings, of_root ? PJ_FINDING_PATH_OF_ROOT : PJ_FINDING_PATH_CLOSED,
                               level, walk->program->user_text, walk->err, "%s: user %s may not pass it", how,
@@ -125,7 +132,7 @@ static int check_unreached(const struct walk *walk, const char *level, const cha
 int pj_check_path(const struct pj_program *program, const char *path, bool *ret_exists,
                   struct pj_finding_list *findings, struct pj_error **err)
 {
-    const struct walk walk = {program, path, findings, err};
+    struct walk walk = {program, path, findings, err, false};
     PJ_CLEANUP_FREE char *level = strdup(path);
     PJ_CLEANUP_FREE char *parent = strdup("/");
     if (!level || !parent)
@@ -133,6 +140,9 @@ int pj_check_path(const struct pj_program *program, const char *path, bool *ret_
     size_t end = 0, size = strlen(path);
     uid_t owner = 0;
     *ret_exists = false;
+    int problem = pj_check_for_root(program, path, &walk.for_root, findings, err);
+    if (problem < 0)
+        return problem;
     for (;;) {
         struct stat status;
         bool last = end >= size;
@@ -169,6 +179,9 @@ static int check_no_index(const struct pj_program *program, const char *path, co
         return pj_error_no_memory(err);
     if (stat(full, &status) != 0 || pj_program_may(program, full, &status, PJ_MAY_WRITE | PJ_MAY_PASS))
         return 0;
+    if (pj_check_is_foreign(program, &status))
+        return pj_check_closed(program, path, &status, "cannot make the index that it has not", findings,
+                               err);
     describe(full, &status, how);
     return pj_finding_add(findings, PJ_FINDING_INDEX_NOT_CREATABLE, path, program->user_text, err,
                           "%s is missing, and user %s may not write its directory (%s)", index,
@@ -191,10 +204,20 @@ static int check_read_only(const struct pj_program *program, const char *path,
                           "%s: user %s can write its index and nothing else", how, program->user_text);
 }
 
+/* Neither the program's user nor root owns it. */
+static bool in_foreign_cache(const struct pj_program *program, const char *path, struct stat *folder,
+                             bool *ret_no_memory)
+{
+    PJ_CLEANUP_FREE char *full = pj_program_path(program, path);
+    *ret_no_memory = !full;
+    return full && stat(full, folder) == 0 && pj_check_is_foreign(program, folder);
+}
+
 int pj_check_index(const struct pj_program *program, const char *path, struct pj_finding_list *findings,
                    struct pj_error **err)
 {
-    struct stat status;
+    struct stat status, folder;
+    bool no_memory = false;
     char how[96];
     PJ_CLEANUP_FREE char *index = pj_path_join(path, "index");
     PJ_CLEANUP_FREE char *full = index ? pj_program_path(program, index) : NULL;
@@ -207,6 +230,11 @@ int pj_check_index(const struct pj_program *program, const char *path, struct pj
                               "it is no file");
     if (pj_program_may(program, full, &status, PJ_MAY_READ | PJ_MAY_WRITE))
         return check_read_only(program, path, findings, err);
+    if (!is_read_only(full) && in_foreign_cache(program, path, &folder, &no_memory))
+        return pj_check_closed(program, path, &folder, "cannot open its index for reading and writing",
+                               findings, err);
+    if (no_memory)
+        return pj_error_no_memory(err);
     describe(full, &status, how);
     return pj_finding_add(findings,
                           is_read_only(full) ? PJ_FINDING_INDEX_READ_ONLY : PJ_FINDING_INDEX_NOT_WRITABLE,

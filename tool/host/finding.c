@@ -33,9 +33,13 @@ static bool starts_with(const char *text, const char *start)
 /* NULL without a template, too: see pj_finding_add. */
 static char *fill_in(struct pj_arena *arena, const char *template, const char *subject, const char *value)
 {
-    static const char subject_mark[] = "{subject}", value_mark[] = "{value}";
+    static const char subject_mark[] = "{subject}", value_mark[] = "{value}", folder_mark[] = "{folder}";
     PJ_CLEANUP_BUFFER struct pj_buffer text = {0};
     if (!template)
+        return NULL;
+    const char *slash = strrchr(subject, '/');
+    PJ_CLEANUP_FREE char *folder = strndup(subject, slash ? (size_t)(slash - subject) : 0);
+    if (!folder)
         return NULL;
     while (*template) {
         if (starts_with(template, subject_mark)) {
@@ -44,6 +48,9 @@ static char *fill_in(struct pj_arena *arena, const char *template, const char *s
         } else if (starts_with(template, value_mark)) {
             put_word(&text, value ? value : "");
             template += strlen(value_mark);
+        } else if (starts_with(template, folder_mark)) {
+            put_word(&text, folder);
+            template += strlen(folder_mark);
         } else {
             pj_buffer_putc(&text, *template ++);
         }

@@ -62,6 +62,10 @@ enum pj_finding_code {
     PJ_FINDING_PATH_CLOSED,
     PJ_FINDING_PATH_OF_ROOT,
     PJ_FINDING_CACHE_OF_ROOT,
+    PJ_FINDING_CACHE_CLOSED,
+    PJ_FINDING_CACHE_OF_OTHER_USER,
+    PJ_FINDING_CACHE_NOT_OF_ROOT,
+    PJ_FINDING_PATH_OF_OTHER_USER,
     PJ_FINDING_CACHE_OPEN,
     PJ_FINDING_CACHE_READ_ONLY,
     PJ_FINDING_INDEX_NOT_WRITABLE,
@@ -107,8 +111,8 @@ enum pj_finding_effect {
     PJ_STOPS_WARM = 2,    /* `warm` in that environment would be useless */
 };
 
-/** One row of the table. In `cure`, {subject} and {value} stand for what the finding is about; both are put
- * in as words of a shell. */
+/** One row of the table. In `cure`, {subject} and {value} stand for what the finding is about, {folder} for
+ * the directory that the subject lies in; all are put in as words of a shell. */
 struct pj_finding_info {
     const char *code;
     enum pj_severity severity;
@@ -118,7 +122,7 @@ struct pj_finding_info {
     const char *explanation;  /* one or two sentences */
     const char *cure;         /* NULL where there is nothing to do */
     const char *value_word;   /* what the page prints for {value}; NULL where the cure has none */
-    const char *subject_word; /* the same for {subject} */
+    const char *subject_word; /* the same for {subject}; {folder} is a CACHE */
 };
 
 struct pj_finding {

@@ -69,7 +69,7 @@ static const char closing[] =
 /* The cure with words for its placeholders. */
 static void put_cure(struct pj_buffer *buffer, const struct pj_finding_info *info)
 {
-    static const char subject_mark[] = "{subject}", value_mark[] = "{value}";
+    static const char subject_mark[] = "{subject}", value_mark[] = "{value}", folder_mark[] = "{folder}";
     for (const char *text = info->cure; *text;) {
         if (strncmp(text, subject_mark, strlen(subject_mark)) == 0) {
             pj_buffer_printf(buffer, "*%s*", info->subject_word);
@@ -77,6 +77,9 @@ static void put_cure(struct pj_buffer *buffer, const struct pj_finding_info *inf
         } else if (strncmp(text, value_mark, strlen(value_mark)) == 0) {
             pj_buffer_printf(buffer, "*%s*", info->value_word);
             text += strlen(value_mark);
+        } else if (strncmp(text, folder_mark, strlen(folder_mark)) == 0) {
+            pj_buffer_puts(buffer, "*CACHE*");
+            text += strlen(folder_mark);
         } else {
             pj_buffer_putc(buffer, *text++);
         }

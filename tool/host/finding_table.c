@@ -5,6 +5,12 @@
 
 #define BOTH (PJ_STOPS_READING | PJ_STOPS_WARM)
 
+/* Each suffices alone, whatever else is closed in a cache. */
+#define OPEN(cache) "chmod -R a+rX " cache " && chmod a+rw " cache "/index"
+#define GIVE_OR_OPEN(cache)                                                                                  \
+    "give it to that user, as root: chown -R {value} " cache " && chmod -R u+rwX " cache                     \
+    "; or let every user read it: " OPEN(cache)
+
 static const struct pj_finding_info table[PJ_FINDING_COUNT] = {
     [PJ_FINDING_CACHE_DISABLED] =
         {"cache-disabled", PJ_SEVERITY_ERROR, BOTH, PJ_SYMPTOM_EVERY_START, "the cache is switched off",
@@ -144,8 +150,9 @@ static const struct pj_finding_info table[PJ_FINDING_COUNT] = {
     [PJ_FINDING_PATH_CLOSED] = {"path-closed", PJ_SEVERITY_ERROR, BOTH, PJ_SYMPTOM_OTHER_USER,
                                 "the user may not pass a directory on the way to the cache",
                                 "What cannot be reached is not read, without a word [18].",
-                                "open it: chmod a+x {subject}, or keep the cache elsewhere", NULL,
-                                "DIRECTORY"},
+                                "keep the cache where that user may go (CUDA_CACHE_PATH), or open the "
+                                "directory: chmod a+x {subject}",
+                                NULL, "DIRECTORY"},
     [PJ_FINDING_PATH_OF_ROOT] =
         {"path-of-root", PJ_SEVERITY_ERROR, BOTH, PJ_SYMPTOM_OTHER_USER,
          "a directory inside the user's own belongs to root and is closed",
@@ -156,14 +163,39 @@ static const struct pj_finding_info table[PJ_FINDING_COUNT] = {
         {"cache-of-root", PJ_SEVERITY_WARNING, 0, PJ_SYMPTOM_OTHER_USER, "the cache belongs to root",
          "Typically root ran the program once. What root stored, others cannot read, and they cannot add to "
          "it [19].",
-         "give it back: chown -R {value} {subject}", "USER", "CACHE"},
+         "give it to that user, as root: chown -R {value} {subject}; or let root alone warm it", "USER",
+         "CACHE"},
+    [PJ_FINDING_CACHE_CLOSED] =
+        {"cache-closed", PJ_SEVERITY_ERROR, BOTH, PJ_SYMPTOM_OTHER_USER, "the user may not enter the cache",
+         "Who warms it owns it: its directories are made for their owner alone, and nobody else can write "
+         "`index`, without which the driver reads nothing, without a word [18, 19].",
+         GIVE_OR_OPEN("{subject}"), "USER", "CACHE"},
+    [PJ_FINDING_CACHE_OF_OTHER_USER] =
+        {"cache-of-other-user", PJ_SEVERITY_ERROR, BOTH, PJ_SYMPTOM_OTHER_USER,
+         "the cache is another user's, and closed to this one",
+         "Who warms it owns it: its directories are made for their owner alone, and nobody else can write "
+         "`index`, without which the driver reads nothing, without a word [18, 19].",
+         "give this user a cache of its own (CUDA_CACHE_PATH), or run as user {value}; its owner can let "
+         "others read it: " OPEN("{subject}"),
+         "OWNER", "CACHE"},
+    [PJ_FINDING_CACHE_NOT_OF_ROOT] =
+        {"cache-not-of-root", PJ_SEVERITY_ERROR, PJ_STOPS_WARM, PJ_SYMPTOM_OTHER_USER,
+         "root works on the cache of another user",
+         "What root stores there, that user's programs can neither read nor write [19], so prejit warm and "
+         "prejit verify refuse it. The cache itself may be all right.",
+         "work as that user, here and with the other commands: --user {value}", "USER", NULL},
+    [PJ_FINDING_PATH_OF_OTHER_USER] =
+        {"path-of-other-user", PJ_SEVERITY_WARNING, 0, PJ_SYMPTOM_DANGER,
+         "a directory on the way to the cache belongs to somebody else",
+         "Its owner, who is neither the program's user nor root, can put another cache in place of this one, "
+         "and an entry's checksum is no signature [35].",
+         "keep the cache below directories of that user or of root (CUDA_CACHE_PATH)", NULL, NULL},
     [PJ_FINDING_CACHE_OPEN] = {"cache-open", PJ_SEVERITY_WARNING, 0, PJ_SYMPTOM_DANGER,
                                "others can write into the cache",
                                "An entry's checksum is no signature [35]: whoever can write there chooses "
                                "the code that runs on the "
                                "GPU as this user.",
-                               "close it: chown {value} {subject} && chmod go-w {subject}", "USER",
-                               "DIRECTORY"},
+                               "close it: chmod go-w {subject}", NULL, "DIRECTORY"},
     [PJ_FINDING_CACHE_READ_ONLY] =
         {"cache-read-only", PJ_SEVERITY_NOTE, 0, PJ_SYMPTOM_EVERY_START,
          "entries can be read but none can be added",
@@ -175,8 +207,7 @@ static const struct pj_finding_info table[PJ_FINDING_COUNT] = {
          "the user may not write the cache's `index`",
          "The driver opens `index` for reading and writing even to look something up; where that fails it "
          "reads nothing at all, without a word [18].",
-         "make it readable and writable for that user: chown {value} {subject} && chmod u+rw {subject}",
-         "USER", "INDEX"},
+         GIVE_OR_OPEN("{folder}"), "USER", NULL},
     [PJ_FINDING_INDEX_READ_ONLY] =
         {"index-read-only", PJ_SEVERITY_ERROR, BOTH, PJ_SYMPTOM_EVERY_START,
          "the cache's `index` lies on a read-only file system",
@@ -190,7 +221,7 @@ static const struct pj_finding_info table[PJ_FINDING_COUNT] = {
         {"index-not-creatable", PJ_SEVERITY_ERROR, BOTH, PJ_SYMPTOM_OTHER_USER,
          "the cache has no `index` and the user may not make one",
          "Without an `index` that it can write, the driver reads nothing at all, without a word [18].",
-         "let that user write the directory: chown {value} {subject}", "USER", "CACHE"},
+         "give it to that user, as root: chown -R {value} {subject}", "USER", "CACHE"},
     [PJ_FINDING_INDEX_DANGEROUS] =
         {"index-dangerous", PJ_SEVERITY_ERROR, 0, PJ_SYMPTOM_LOST,
          "the `index` makes the driver throw entries away",

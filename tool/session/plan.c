@@ -9,13 +9,15 @@
 #include "session/run/machine.h"
 #include "session/run/outcome.h"
 #include "session/run/result.h"
+#include "session/run/unreadable.h"
 
 /* Which of the named entries lie in the cache already? Sizes alone are looked at here: `verify` is what
  * proves. */
 static int find_entries(struct pj_session *session, struct pj_error **err)
 {
     struct pj_snapshot snapshot = {0};
-    int r = pj_snapshot_take(session->location.path, &snapshot, err);
+    int r = pj_unreadable_refuse(session->location.path,
+                                 pj_snapshot_take(session->location.path, &snapshot, err), err);
     for (size_t i = 0; i < session->plan->job_count && r == 0; i++) {
         const struct pj_job *job = &session->plan->jobs[i];
         struct pj_outcome *outcome = &session->outcomes[i];

@@ -63,11 +63,17 @@ static void cures_are_shell_words(void **state)
     PJ_CLEANUP_FINDING_LIST struct pj_finding_list list = {0};
     PJ_CLEANUP_ERROR struct pj_error *err = NULL;
     assert_null(pj_finding_with(&list, PJ_STOPS_READING | PJ_STOPS_WARM));
-    expect_success(pj_finding_add(&list, PJ_FINDING_CACHE_OPEN, "/a b/it's", "app", &err, "x"), &err);
-    assert_string_equal(list.items[0].cure,
-                        "close it: chown app '/a b/it'\\''s' && chmod go-w '/a b/it'\\''s'");
+    expect_success(pj_finding_add(&list, PJ_FINDING_INDEX_NOT_CREATABLE, "/a b/it's", "app", &err, "x"),
+                   &err);
+    assert_string_equal(list.items[0].cure, "give it to that user, as root: chown -R app '/a b/it'\\''s'");
     expect_success(pj_finding_add(&list, PJ_FINDING_CACHE_ELSEWHERE, "P", "", &err, "x"), &err);
-    assert_string_equal(list.items[0].cure, "set CUDA_CACHE_PATH='' for the program");
+    assert_string_equal(list.items[1].cure, "set CUDA_CACHE_PATH='' for the program");
+    expect_success(pj_finding_add(&list, PJ_FINDING_INDEX_NOT_WRITABLE, "/a b/index", "app", &err, "x"),
+                   &err);
+    assert_string_equal(
+        list.items[2].cure,
+        "give it to that user, as root: chown -R app '/a b' && chmod -R u+rwX '/a b'; or let every "
+        "user read it: chmod -R a+rX '/a b' && chmod a+rw '/a b'/index");
 }
 
 /* The source tree, from the environment: no path of the build lies in the program. */

@@ -172,10 +172,17 @@ static int check_entries(const struct pj_program *program, const char *path,
     }
     if (failed)
         return pj_error_no_memory(err);
-    return closed == 0 ? 0
-                       : pj_finding_add(findings, PJ_FINDING_ENTRIES_UNREADABLE, path, program->user_text,
-                                        err, "user %s cannot read %zu of %zu entries, because of %s",
-                                        program->user_text, closed, snapshot->count, first);
+    if (closed == 0)
+        return 0;
+    struct stat status;
+    PJ_CLEANUP_FREE char *full = pj_program_path(program, path);
+    if (!full)
+        return pj_error_no_memory(err);
+    if (stat(full, &status) == 0 && pj_check_is_foreign(program, &status))
+        return pj_check_closed(program, path, &status, "cannot read all of its entries", findings, err);
+    return pj_finding_add(findings, PJ_FINDING_ENTRIES_UNREADABLE, path, program->user_text, err,
+                          "user %s cannot read %zu of %zu entries, because of %s", program->user_text, closed,
+                          snapshot->count, first);
 }
 
 static int check_index_state(const char *path, const struct pj_snapshot *snapshot,

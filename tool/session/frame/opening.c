@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "session/doctor/doctor.h"
 #include "session/run/outcome.h"
+#include "session/run/unreadable.h"
 
 static void on_wait(void *context, long pid)
 {
@@ -82,7 +83,7 @@ int pj_opening_take_store(struct pj_session *session, bool *ret_waited, struct p
 {
     struct pj_lock_wait wait = {.session = session};
     session->lock_wait = wait;
-    int r = open_store(session, &session->lock_wait, err);
+    int r = pj_unreadable_refuse(session->location.path, open_store(session, &session->lock_wait, err), err);
     if (r == 0)
         *ret_waited = session->lock_wait.waited;
     return r;
@@ -118,7 +119,8 @@ static int note_preparation(struct pj_session *session, const struct pj_store_pr
 int pj_opening_prepare(struct pj_session *session, struct pj_error **err)
 {
     struct pj_store_preparation prepared = {0};
-    int r = pj_store_prepare(session->store, &prepared, err);
+    int r =
+        pj_unreadable_refuse(session->location.path, pj_store_prepare(session->store, &prepared, err), err);
     if (r == 0 && !prepared.can_commit)
         session->format = PJ_FORMAT_OTHER;
     return r == 0 ? note_preparation(session, &prepared, err) : r;

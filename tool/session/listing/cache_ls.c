@@ -11,6 +11,7 @@
 #include "report/column.h"
 #include "session/listing/drivers.h"
 #include "session/run/outcome.h"
+#include "session/run/unreadable.h"
 
 enum { KEY_MAX_BYTES = 1 << 30 };
 
@@ -293,7 +294,7 @@ int pj_cache_ls(const char *cache, bool json, char **ret_text, struct pj_error *
     PJ_CLEANUP_BUFFER struct pj_buffer text = {0};
     int r = pj_cache_locate(&inputs, &location, err);
     if (r == 0)
-        r = pj_snapshot_take(location.path, &snapshot, err);
+        r = pj_unreadable_refuse(location.path, pj_snapshot_take(location.path, &snapshot, err), err);
     if (r == 0)
         r = list(&location, &snapshot, json, &text, err);
     if (r == 0)

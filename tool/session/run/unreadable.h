@@ -14,4 +14,8 @@ int pj_unreadable_ask(const struct pj_session *session, bool *ret_usable, struct
  * says where, what was found, and the cure. */
 int pj_unreadable_explain(struct pj_session *session, struct pj_error **err);
 
+/** Work on the cache failed, with code `failure` and *err. Where that is because this user may not (EACCES,
+ * EPERM), puts behind the message whose the cache is, and the cure. Returns the code that *err has then. */
+int pj_unreadable_refuse(const char *cache, int failure, struct pj_error **err);
+
 #endif
