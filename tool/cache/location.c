@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/file.h"
 #include "base/memory.h"
@@ -31,6 +32,38 @@ static int refuse_literal(const char *path, bool is_option, const char *home, st
                         "CUDA_CACHE_PATH is \"%s\", which nobody expands, so the driver makes a directory of "
                         "that name: write the path out: CUDA_CACHE_PATH=%s",
                         path, written);
+}
+
+/* Under whatever name: a link to it, too. */
+static bool is_root_directory(const char *path)
+{
+    struct stat root, status;
+    return strcmp(path, "/") == 0 || (stat("/", &root) == 0 && stat(path, &status) == 0 &&
+                                      root.st_dev == status.st_dev && root.st_ino == status.st_ino);
+}
+
+/* A cache's folders are called 0 to f, and are not told from others there. */
+static int refuse_root_directory(const char *path, enum pj_cache_source source, struct pj_error **err)
+{
+    if (source == PJ_CACHE_FROM_OPTION)
+        return pj_error_set(
+            err, PJ_ERROR_USAGE,
+            "--cache is \"%s\", the root directory, which would be strewn with the cache's folders "
+            "0 to f and its index: name a directory for the cache alone: --cache /var/cache/nv",
+            path);
+    if (source == PJ_CACHE_FROM_MANIFEST)
+        return pj_error_set(
+            err, PJ_ERROR_MANIFEST,
+            "cache.path of the manifest is \"%s\", the root directory, which would be strewn with "
+            "the cache's folders 0 to f and its index: name a directory for the cache alone, like "
+            "/var/cache/nv",
+            path);
+    return pj_error_set(
+        err, PJ_ERROR_ENVIRONMENT,
+        "CUDA_CACHE_PATH is \"%s\", the root directory, which would be strewn with the cache's "
+        "folders 0 to f and its index: set it to a directory for the cache alone, here and for the "
+        "program: CUDA_CACHE_PATH=/var/cache/nv",
+        path);
 }
 
 static bool has_dots(const char *path)
@@ -119,8 +152,16 @@ static int find_path(const struct pj_cache_inputs *inputs, char **ret_path, enum
     if (path && may_be_literal && pj_setting_is_literal(path))
         return refuse_literal(path, source == PJ_CACHE_FROM_OPTION, inputs->home, err);
     *ret_source = source;
-    if (path)
-        return make_absolute(path, ret_path, err);
+    if (path) {
+        PJ_CLEANUP_FREE char *absolute = NULL;
+        int r = make_absolute(path, &absolute, err);
+        if (r == 0 && !(source == PJ_CACHE_FROM_ENVIRONMENT && inputs->any_path) &&
+            is_root_directory(absolute))
+            r = refuse_root_directory(absolute, source, err);
+        if (r == 0)
+            *ret_path = PJ_STEAL(absolute);
+        return r;
+    }
     if (!inputs->home || inputs->home[0] == '\0')
         return pj_error_set(err, PJ_ERROR_ENVIRONMENT,
                             "neither CUDA_CACHE_PATH nor HOME is set, so the driver keeps no cache at all: "

@@ -46,6 +46,10 @@ static int cache_path(const struct look *look)
                               look->value, look->value[0] == '/' ? "" : " in ",
                               look->value[0] == '/' ? "" : directory);
     }
+    if (look->value[0] == '/' && look->value[strspn(look->value, "/")] == '\0')
+        return pj_finding_add(look->findings, PJ_FINDING_CACHE_PATH_ROOT, look->name, NULL, look->err,
+                              "it is \"%s\", so the cache's folders would lie among the system's",
+                              look->value);
     if (look->value[0] == '/')
         return 0;
     PJ_CLEANUP_BUFFER struct pj_buffer full = {0};

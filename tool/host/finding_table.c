@@ -38,6 +38,13 @@ static const struct pj_finding_info table[PJ_FINDING_COUNT] = {
          "The driver starts it at the program's working directory [25]: started elsewhere, the program has "
          "another cache.",
          "set {subject}={value}", "DIRECTORY", "CUDA_CACHE_PATH"},
+    [PJ_FINDING_CACHE_PATH_ROOT] =
+        {"cache-path-root", PJ_SEVERITY_ERROR, PJ_STOPS_WARM, PJ_SYMPTOM_OTHER_USER,
+         "the path is the root directory",
+         "The driver strews its folders 0 to f and `index` over it, and only root can write there. prejit "
+         "refuses it.",
+         "set {subject} to a directory for the cache alone, here and for the program", NULL,
+         "CUDA_CACHE_PATH"},
     [PJ_FINDING_CACHE_SIZE_NOTHING] = {"cache-size-nothing", PJ_SEVERITY_ERROR, PJ_STOPS_WARM,
                                        PJ_SYMPTOM_EVERY_START, "the limit is read as next to nothing",
                                        "The driver takes the digits in front and forgets the rest: `2G` is "

@@ -105,8 +105,32 @@ static void test_dots(void **state)
     };
     (void)state;
     for (size_t i = 0; i < PJ_COUNT(cases); i++)
-        expect((struct pj_cache_inputs){.option_path = cases[i].path}, cases[i].resolved,
-               PJ_CACHE_FROM_OPTION, PJ_CACHE_DEFAULT_LIMIT_BYTES, PJ_CACHE_FROM_DEFAULT);
+        expect((struct pj_cache_inputs){.cuda_cache_path = cases[i].path, .any_path = true},
+               cases[i].resolved, PJ_CACHE_FROM_ENVIRONMENT, PJ_CACHE_DEFAULT_LIMIT_BYTES,
+               PJ_CACHE_FROM_DEFAULT);
+}
+
+/* Under any of its names, but not what a program has that was started so. */
+static void test_root_directory(void **state)
+{
+    (void)state;
+    refuse(
+        (struct pj_cache_inputs){.option_path = "/usr/.."}, PJ_ERROR_USAGE,
+        "--cache is \"/\", the root directory, which would be strewn with the cache's folders 0 to f and its "
+        "index: name a directory for the cache alone: --cache /var/cache/nv");
+    refuse((struct pj_cache_inputs){.option_path = "/proc/self/root"}, PJ_ERROR_USAGE,
+           "--cache is \"/proc/self/root\", the root directory, which would be strewn with the cache's "
+           "folders 0 to "
+           "f and its index: name a directory for the cache alone: --cache /var/cache/nv");
+    refuse((struct pj_cache_inputs){.manifest_path = "//"}, PJ_ERROR_MANIFEST,
+           "cache.path of the manifest is \"/\", the root directory, which would be strewn with the cache's "
+           "folders "
+           "0 to f and its index: name a directory for the cache alone, like /var/cache/nv");
+    refuse((struct pj_cache_inputs){.cuda_cache_path = "/"}, PJ_ERROR_ENVIRONMENT,
+           "CUDA_CACHE_PATH is \"/\", the root directory, which would be strewn with the cache's folders 0 "
+           "to f and "
+           "its index: set it to a directory for the cache alone, here and for the program: "
+           "CUDA_CACHE_PATH=/var/cache/nv");
 }
 
 static void test_limit(void **state)
@@ -189,9 +213,10 @@ static void test_disabled(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_path),     cmocka_unit_test(test_no_path), cmocka_unit_test(test_literal_path),
-        cmocka_unit_test(test_dots),     cmocka_unit_test(test_limit),   cmocka_unit_test(test_bad_limit),
-        cmocka_unit_test(test_disabled),
+        cmocka_unit_test(test_path),           cmocka_unit_test(test_no_path),
+        cmocka_unit_test(test_literal_path),   cmocka_unit_test(test_dots),
+        cmocka_unit_test(test_root_directory), cmocka_unit_test(test_limit),
+        cmocka_unit_test(test_bad_limit),      cmocka_unit_test(test_disabled),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
