@@ -52,6 +52,7 @@ enum pj_finding_code {
     /* the program asked about */
     PJ_FINDING_ENV_FILE_LINE,
     PJ_FINDING_PROCESS_UNREADABLE,
+    PJ_FINDING_PROCESS_CLOSED_TO_ROOT,
     PJ_FINDING_OTHER_ROOT,
     PJ_FINDING_USER_WITHOUT_ENTRY,
     /* the cache's folder and files */

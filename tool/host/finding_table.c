@@ -119,6 +119,14 @@ static const struct pj_finding_info table[PJ_FINDING_COUNT] = {
          "Its environment, user, root and working directory stand in /proc; only its user and root may read "
          "them.",
          "run prejit doctor as the user of that process, or as root", NULL, NULL},
+    [PJ_FINDING_PROCESS_CLOSED_TO_ROOT] =
+        {"process-closed-to-root", PJ_SEVERITY_ERROR, 0, PJ_SYMPTOM_NOT_SURE,
+         "something of the process cannot be read, although this is root",
+         "In /proc the kernel shows a process's environment, root and working directory to its own user, and "
+         "to root only with CAP_SYS_PTRACE, which containers take away.",
+         "run prejit doctor where the process was started, outside this container, or give the container "
+         "--cap-add SYS_PTRACE; or describe the process: --user and --env-file in place of --pid",
+         NULL, NULL},
     [PJ_FINDING_OTHER_ROOT] = {"other-root", PJ_SEVERITY_NOTE, 0, PJ_SYMPTOM_OTHER_USER,
                                "the process has another root directory",
                                "It runs in a container or chroot: the same path is another directory there.",

@@ -18,6 +18,8 @@ struct reading {
     struct pj_program *program;
     struct pj_finding_list *findings;
     struct pj_error **err;
+    struct pj_buffer *unreadable; /* "environ (No such file or directory), cwd (…)" */
+    bool *forbidden;              /* because we may not */
 };
 
 static char *path_of(const struct reading *reading, const char *name)
@@ -26,13 +28,32 @@ static char *path_of(const struct reading *reading, const char *name)
     return asprintf(&path, "/proc/%ld/%s", reading->pid, name) < 0 ? NULL : path;
 }
 
-static int unreadable(const struct reading *reading, const char *path, const char *why)
+/* `why` counts where no errno tells. */
+static int unreadable(const struct reading *reading, const char *name, int errnum, const char *why)
 {
-    return pj_finding_add(reading->findings, PJ_FINDING_PROCESS_UNREADABLE, path, NULL, reading->err, "%s",
-                          why);
+    pj_buffer_printf(reading->unreadable, "%s%s (%s)", reading->unreadable->size > 0 ? ", " : "", name,
+                     errnum ? strerror(errnum) : why);
+    *reading->forbidden |= errnum == EACCES || errnum == EPERM;
+    return pj_buffer_check(reading->unreadable, reading->err);
 }
 
-/* A file of the process; a finding where it cannot be read. `ret_known` says which. */
+/* One finding for all of it: whatever closes one of these files closes the others. */
+static int say_unreadable(const struct reading *reading)
+{
+    if (reading->unreadable->size == 0)
+        return 0;
+    PJ_CLEANUP_FREE char *path = NULL;
+    if (asprintf(&path, "/proc/%ld", reading->pid) < 0) {
+        path = NULL;
+        return pj_error_no_memory(reading->err);
+    }
+    bool as_root = *reading->forbidden && geteuid() == 0;
+    return pj_finding_add(reading->findings,
+                          as_root ? PJ_FINDING_PROCESS_CLOSED_TO_ROOT : PJ_FINDING_PROCESS_UNREADABLE, path,
+                          NULL, reading->err, "not to be read: %s", pj_buffer_text(reading->unreadable));
+}
+
+/* A file of the process; remembered where it cannot be read. `ret_known` says which. */
 static int read_file(const struct reading *reading, const char *name, struct pj_buffer *text, bool *ret_known)
 {
     PJ_CLEANUP_FREE char *path = path_of(reading, name);
@@ -46,10 +67,10 @@ static int read_file(const struct reading *reading, const char *name, struct pj_
     }
     if (pj_error_code(problem) == PJ_ERROR_NO_MEMORY)
         return pj_error_no_memory(reading->err);
-    return unreadable(reading, path, pj_error_message(problem));
+    return unreadable(reading, name, problem->errnum, pj_error_message(problem));
 }
 
-/* Target of a link of the process in `ret_target`; NULL and a finding where it cannot be read. */
+/* Target of a link of the process in `ret_target`; NULL, and remembered, where it cannot be read. */
 static int read_link(const struct reading *reading, const char *name, char **ret_target)
 {
     PJ_CLEANUP_FREE char *path = path_of(reading, name);
@@ -60,7 +81,7 @@ static int read_link(const struct reading *reading, const char *name, char **ret
         return pj_error_no_memory(reading->err);
     ssize_t length = readlink(full, target, sizeof target - 1);
     if (length < 0)
-        return unreadable(reading, path, strerror(errno));
+        return unreadable(reading, name, errno, NULL);
     target[length] = '\0';
     *ret_target = pj_arena_strdup(&reading->program->arena, target);
     return *ret_target ? 0 : pj_error_no_memory(reading->err);
@@ -165,7 +186,9 @@ int pj_program_of_process(const struct pj_host_root *root, long pid, struct pj_f
                           struct pj_program *ret_program, struct pj_error **err)
 {
     PJ_CLEANUP_PROGRAM struct pj_program program = {.root = "", .uid = (uid_t)-1, .gid = (gid_t)-1};
-    const struct reading reading = {root, pid, &program, findings, err};
+    PJ_CLEANUP_BUFFER struct pj_buffer unread = {0};
+    bool forbidden = false;
+    const struct reading reading = {root, pid, &program, findings, err, &unread, &forbidden};
     PJ_CLEANUP_FREE char *path = path_of(&reading, "");
     PJ_CLEANUP_FREE char *full = path ? pj_host_path(root, path) : NULL;
     struct stat status;
@@ -180,6 +203,8 @@ int pj_program_of_process(const struct pj_host_root *root, long pid, struct pj_f
         r = read_environment(&reading);
     if (r == 0)
         r = read_folders(&reading);
+    if (r == 0)
+        r = say_unreadable(&reading);
     if (r < 0)
         return r;
     *ret_program = program;

@@ -315,8 +315,10 @@ static const struct pj_finding *find_code(const struct pj_doctor *doctor, enum p
 /* The error that the clause is about; NULL where it is about none. */
 static const struct pj_finding *main_error(const struct pj_doctor *doctor)
 {
-    if (!doctor->program.environment_known)
-        return find_code(doctor, PJ_FINDING_PROCESS_UNREADABLE);
+    if (!doctor->program.environment_known) {
+        const struct pj_finding *closed = find_code(doctor, PJ_FINDING_PROCESS_CLOSED_TO_ROOT);
+        return closed ? closed : find_code(doctor, PJ_FINDING_PROCESS_UNREADABLE);
+    }
     if (doctor->elsewhere)
         return find_code(doctor, PJ_FINDING_CACHE_ELSEWHERE);
     return pj_finding_with(&doctor->findings, PJ_STOPS_READING);
