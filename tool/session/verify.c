@@ -8,6 +8,7 @@
 #include "session/against.h"
 #include "session/engine/engine.h"
 #include "session/frame/as_user.h"
+#include "session/frame/opening.h"
 #include "session/frame/request.h"
 #include "session/receipt/reuse.h"
 #include "session/run/outcome.h"
@@ -171,6 +172,8 @@ int pj_verify(const struct pj_options *options, struct pj_result **ret_result, s
 {
     PJ_CLEANUP_SESSION struct pj_session *session = NULL;
     int r = pj_request_open(options, "verify", &session, err);
+    if (r == 0)
+        r = pj_opening_note_environment(session, err);
     if (r == 0)
         r = pj_as_user_refuse_foreign_cache(session, err);
     if (r < 0)

@@ -40,6 +40,8 @@ int pj_warm(const struct pj_options *options, struct pj_result **ret_result, str
                             options->ptxas ? "ptxas" : "nvjitlink");
     int r = pj_request_open(options, "warm", &session, err);
     if (r == 0)
+        r = pj_opening_note_environment(session, err);
+    if (r == 0)
         r = pj_as_user_refuse_foreign_cache(session, err);
     if (r == 0)
         r = pj_reuse_everything(session, &nothing_to_do, err);

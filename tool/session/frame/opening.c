@@ -149,3 +149,21 @@ int pj_opening_note_room(struct pj_session *session, struct pj_error **err)
             pj_text_from_size(statistics.total_bytes, total), session->location.limit_bytes);
     return 0;
 }
+
+/* The run has workers with an environment of their own, so it notices nothing. */
+int pj_opening_note_environment(struct pj_session *session, struct pj_error **err)
+{
+    PJ_CLEANUP_PROGRAM struct pj_program program = {.root = ""};
+    PJ_CLEANUP_FINDING_LIST struct pj_finding_list findings = {0};
+    int r = pj_program_own(&program, err);
+    if (r == 0)
+        r = pj_check_variables(&program, &findings, err);
+    for (size_t i = 0; i < findings.count && r == 0; i++) {
+        const struct pj_finding *finding = &findings.items[i];
+        if (finding->code == PJ_FINDING_JIT_FORCED || finding->code == PJ_FINDING_JIT_DISABLED)
+            r = pj_session_note(session, err,
+                                "%s: %s, in programs that are started with this environment; %s",
+                                finding->subject, finding->found, finding->cure);
+    }
+    return r;
+}

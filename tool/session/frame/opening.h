@@ -19,4 +19,8 @@ int pj_opening_prepare(struct pj_session *session, struct pj_error **err);
 /** Notes what had to make room, and what a smaller limit elsewhere would do. */
 int pj_opening_note_room(struct pj_session *session, struct pj_error **err);
 
+/** Notes variables of this environment with which programs compile again, or cannot, whatever the cache
+ * holds. */
+int pj_opening_note_environment(struct pj_session *session, struct pj_error **err);
+
 #endif

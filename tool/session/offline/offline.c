@@ -119,6 +119,8 @@ int pj_offline_warm(const struct pj_options *options, struct pj_result **ret_res
         r = pj_request_open(options, "warm", &session, err);
     offline.session = session;
     if (r == 0)
+        r = pj_opening_note_environment(session, err);
+    if (r == 0)
         r = pj_offline_read_profiles(&offline, err);
     if (r == 0)
         r = pj_offline_refuse_native(session, err);
