@@ -111,11 +111,15 @@ struct pj_doctor_options {
     const char *nvrtc;          /* --nvrtc: a file, or a folder that holds it; NULL = looked for */
     const char *nvjitlink;      /* --nvjitlink: the same */
     const char *ptxas;          /* --ptxas: the same */
-    const char *worker_program; /* starts the driver to hear what it says; NULL = no driver is started */
+    const char *worker_program; /* starts the driver, or the compiler of `offline`, to hear what it says;
+                                   NULL = neither is started */
     const char *user;           /* the program's user, "UID", "UID:GID" or a name; NULL = this process's */
     const char *env_file;       /* the program's environment, NAME=VALUE lines; NULL = this process's */
     long pid;                   /* the program is this running process; 0 = none */
-    unsigned columns;           /* lines are broken before this; 0 = not at all */
+    const char *const *offline; /* --offline: profiles, as in pj_options. With any of them the question is
+                                   whether `warm` with them would work here, and no driver is needed */
+    size_t offline_count;
+    unsigned columns; /* lines are broken before this; 0 = not at all */
     bool json;
     bool quiet;       /* the answer alone */
     bool verbose;     /* each finding with the reason behind it */

@@ -33,9 +33,11 @@ MAY_INCLUDE = {
     "session/frame": [*RUN, "session/run", "session/receipt", "session/prepare", "session/doctor"],
     "session/engine": [*RUN, "session/run", "session/receipt", "session/frame"],
     "session/build": [*RUN, "session/run", "session/make", "session/prepare"],
-    "session/offline": [*RUN, "profile", "session/run", "session/make", "session/prepare", "session/frame"],
+    "session/offline": [*RUN, "profile", "session/run", "session/make", "session/prepare", "session/doctor",
+                        "session/frame"],
     "session/profile": [*RUN, "profile", "session/run", "session/make"],
-    "session": [*RUN, "session/run", "session/receipt", "session/frame", "session/engine", "session/offline"],
+    "session": [*RUN, "session/run", "session/receipt", "session/doctor", "session/frame", "session/engine",
+                "session/offline"],
     "cli": ["public", "base", "session/frame", "report"],
     "cli/worker": ["public", "base", "report", "job/worker", "cli"],
 }

@@ -31,10 +31,12 @@ static int examine(const struct pj_command *command, const struct pj_cli_options
         .nvrtc = options->run.nvrtc,
         .nvjitlink = options->run.nvjitlink,
         .ptxas = options->run.ptxas,
-        .worker_program = options->no_driver ? NULL : "/proc/self/exe",
+        .worker_program = options->no_driver && options->run.offline_count == 0 ? NULL : "/proc/self/exe",
         .user = options->run.user,
         .env_file = options->env_file,
         .pid = options->pid,
+        .offline = options->run.offline,
+        .offline_count = options->run.offline_count,
         .columns = columns_of(STDOUT_FILENO),
         .json = options->format == PJ_CLI_JSON,
         .quiet = options->quiet,
@@ -70,7 +72,7 @@ const struct pj_command pj_command_doctor = {
         "the kernel driver and the CUDA toolkit, names what is wrong with a cure for each, and says which\n"
         "cache a program reads: one started from here, of another user or environment, or a running one.\n"
         "With MANIFEST: whether that is the cache which the manifest fills, and whether the toolkit has\n"
-        "what its sources need. Changes nothing.\n"
+        "what its sources need. With --offline: whether an image could be built here. Changes nothing.\n"
         "Exit status: 0; 2 usage or manifest; 3 there is a finding of severity error.",
     .run = run,
 };

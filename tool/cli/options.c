@@ -263,6 +263,8 @@ static const struct option_info option_table[] = {
      apply_offline},
     {"offline", 0, "PROFILE", PLAN,
      "show what the driver of this profile, a file or a version, will look for", apply_offline},
+    {"offline", 0, "PROFILE", DOCTOR,
+     "would warm with this --offline work here, without driver and GPU; repeatable", apply_offline},
     {"ptxas", 0, "PATH", WARM,
      "with --offline: another ptxas, or a folder with one (else by CUDA_HOME or PATH)", apply_ptxas},
     {"nvjitlink", 0, "PATH", WARM, "with --offline: compile with this libnvJitLink in place of ptxas",

@@ -96,7 +96,7 @@ int pj_finding_add(struct pj_finding_list *findings, enum pj_finding_code code, 
     }
     struct pj_finding finding = {
         .code = code,
-        .severity = info->severity,
+        .severity = findings->as_notes ? PJ_SEVERITY_NOTE : info->severity,
         .subject = pj_arena_strdup(&findings->arena, subject),
         .found = pj_arena_strdup(&findings->arena, found),
         .cure = fill_in(&findings->arena, info->cure, subject, value),

@@ -105,6 +105,12 @@ enum pj_finding_code {
     PJ_FINDING_CUDA_HOME_PASSED_OVER,
     PJ_FINDING_NVRTC_MISSING,
     PJ_FINDING_TOOLKIT_HEADERS_MISSING,
+    /* an image build */
+    PJ_FINDING_OFFLINE_PROFILE_UNFIT,
+    PJ_FINDING_OFFLINE_COMPILER_MISSING,
+    PJ_FINDING_OFFLINE_COMPILER_UNFIT,
+    PJ_FINDING_OFFLINE_COMPILER_UNSURE,
+    PJ_FINDING_OFFLINE_NATIVE,
     PJ_FINDING_COUNT
 };
 
@@ -139,6 +145,7 @@ struct pj_finding_list {
     struct pj_arena arena;
     struct pj_finding *items;
     size_t count, capacity;
+    bool as_notes; /* what is added now is a note, whatever the table says */
 };
 
 /** The row of a code. */

@@ -397,6 +397,42 @@ static const struct pj_finding_info table[PJ_FINDING_COUNT] = {
          "install the toolkit's headers (package cuda-cudart-dev), set CUDA_HOME to a toolkit that has them, "
          "or name their folder by -I in the modules' nvrtc",
          NULL, NULL},
+    [PJ_FINDING_OFFLINE_PROFILE_UNFIT] = {"offline-profile-unfit", PJ_SEVERITY_ERROR, 0,
+                                          PJ_SYMPTOM_COMPILE_FAILS,
+                                          "the profile that --offline names cannot be used",
+                                          "prejit warm --offline writes entries by what was proven of one "
+                                          "build of the driver, and refuses what was "
+                                          "not.",
+                                          "name the version of a driver whose profile is built in, or a file "
+                                          "that prejit profile made where the driver "
+                                          "is",
+                                          NULL, NULL},
+    [PJ_FINDING_OFFLINE_COMPILER_MISSING] =
+        {"offline-compiler-missing", PJ_SEVERITY_ERROR, 0, PJ_SYMPTOM_COMPILE_FAILS,
+         "there is no compiler for prejit warm --offline",
+         "In place of the driver it takes ptxas, whose code is the driver's [33], else nvJitLink.",
+         "install the ptxas that the profile was proven with (package cuda-nvcc), or name one with --ptxas "
+         "PATH",
+         NULL, NULL},
+    [PJ_FINDING_OFFLINE_COMPILER_UNFIT] =
+        {"offline-compiler-unfit", PJ_SEVERITY_ERROR, 0, PJ_SYMPTOM_COMPILE_FAILS,
+         "the profile was not proven with the compiler that is there",
+         "A compiler is taken by its exact version: what was proven with ptxas 13.0.88 says nothing of its "
+         "neighbours.",
+         "install a compiler that it was proven with, name one with --ptxas PATH, or prove this one with "
+         "prejit "
+         "profile where the driver is",
+         NULL, NULL},
+    [PJ_FINDING_OFFLINE_COMPILER_UNSURE] =
+        {"offline-compiler-unsure", PJ_SEVERITY_NOTE, 0, PJ_SYMPTOM_COMPILE_FAILS,
+         "which build of the compiler it is, is not known",
+         "nvJitLink's file need not tell: its first cubin does, and prejit warm looks before it uses that.",
+         "nothing to do, or install ptxas (package cuda-nvcc), which tells", NULL, NULL},
+    [PJ_FINDING_OFFLINE_NATIVE] =
+        {"offline-native", PJ_SEVERITY_WARNING, 0, PJ_SYMPTOM_COMPILE_FAILS,
+         "a module is for the GPU that is there, and there is none",
+         "With --offline nobody can be asked what native is, which is what a module without targets is for.",
+         "name the targets in the manifest (targets: [sm_80, sm_90]), or with -t to prejit warm", NULL, NULL},
 };
 
 const struct pj_finding_info *pj_finding_info(enum pj_finding_code code)

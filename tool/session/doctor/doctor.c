@@ -54,14 +54,17 @@ static int look_at_cache(struct pj_doctor *doctor, struct pj_error **err)
  * seen of them. The worker is a child of this process, so it speaks for no other program. */
 static int look_at_machine(struct pj_doctor *doctor, struct pj_error **err)
 {
+    bool offline = doctor->options->offline_count > 0; /* needs none of it */
+    doctor->findings.as_notes = offline;
     int r = pj_check_driver(&doctor->root, &doctor->program, doctor->options->driver, &doctor->findings,
                             &doctor->facts, err);
     bool can_ask = doctor->program.own && doctor->options->worker_program && doctor->facts.library &&
-                   !doctor->facts.stub;
+                   !doctor->facts.stub && !offline;
     if (r == 0 && can_ask)
         r = pj_doctor_ask_driver(doctor, err);
     if (r == 0 && !doctor->driver_text)
         r = pj_check_machine(&doctor->root, &doctor->program, &doctor->facts, &doctor->findings, err);
+    doctor->findings.as_notes = false;
     return r == 0 ? pj_check_memory(&doctor->root, &doctor->findings, err) : r;
 }
 
@@ -82,7 +85,7 @@ static int look_at_toolkit(struct pj_doctor *doctor, struct pj_error **err)
                                     err);
 }
 
-static int examine(struct pj_doctor *doctor, struct pj_error **err)
+static int examine(struct pj_doctor *doctor, pj_doctor_look_offline *look_offline, struct pj_error **err)
 {
     int r = identify(doctor, err);
     if (r == 0)
@@ -93,6 +96,8 @@ static int examine(struct pj_doctor *doctor, struct pj_error **err)
         r = look_at_machine(doctor, err);
     if (r == 0)
         r = look_at_toolkit(doctor, err);
+    if (r == 0 && doctor->options->offline_count > 0)
+        r = look_offline(doctor, err);
     if (r == 0)
         r = pj_check_other_caches(&doctor->program, doctor->path, &doctor->findings, err);
     return r;
@@ -109,11 +114,12 @@ static void free_doctor(struct pj_doctor *doctor)
     pj_program_free(&doctor->program);
     pj_arena_free(&doctor->facts.arena);
     pj_arena_free(&doctor->toolkit.arena);
+    pj_buffer_free(&doctor->offline_text);
     pj_arena_free(&doctor->arena);
 }
 
-int pj_doctor(const struct pj_doctor_options *options, char **ret_text, int *ret_exit_code,
-              struct pj_error **err)
+int pj_doctor_run(const struct pj_doctor_options *options, pj_doctor_look_offline *look_offline,
+                  char **ret_text, int *ret_exit_code, struct pj_error **err)
 {
     __attribute__((cleanup(free_doctor))) struct pj_doctor doctor = {.options = options,
                                                                      .root = pj_host_root_from_environment()};
@@ -123,7 +129,7 @@ int pj_doctor(const struct pj_doctor_options *options, char **ret_text, int *ret
                             "--pid and --env-file exclude each other: a process has its own environment");
     int r = options->worker_program ? pj_worker_program_check(options->worker_program, err) : 0;
     if (r == 0)
-        r = examine(&doctor, err);
+        r = examine(&doctor, look_offline, err);
     if (r == 0)
         r = options->json ? pj_doctor_render_json(&doctor, &text, err)
                           : pj_doctor_render_text(&doctor, &text, err);

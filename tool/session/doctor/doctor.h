@@ -30,8 +30,17 @@ struct pj_doctor {
     const char *path;         /* the one that was looked at; NULL = none */
     bool exists, has_content; /* of `path` */
     uint64_t bytes, entries;
-    const char *driver_text; /* what the driver said of itself; NULL = not asked, or it did not start */
+    const char *driver_text;       /* what the driver said of itself; NULL = not asked, or it did not start */
+    const char *offline_compiler;  /* "ptxas 13.0.88"; NULL = not asked for, or not known */
+    struct pj_buffer offline_text; /* lines: which profile it fits */
 };
+
+/** Looks whether `warm --offline` would work with options->offline; what is in its way are findings. */
+typedef int pj_doctor_look_offline(struct pj_doctor *doctor, struct pj_error **err);
+
+/** As pj_doctor; `look_offline` is what lies above this room. */
+int pj_doctor_run(const struct pj_doctor_options *options, pj_doctor_look_offline *look_offline,
+                  char **ret_text, int *ret_exit_code, struct pj_error **err);
 
 /** The cache that is read and the one that is filled. */
 int pj_doctor_locate(struct pj_doctor *doctor, struct pj_error **err);

@@ -139,6 +139,12 @@ static bool get_ptxas(const void *row, struct pj_cell *cell)
     return put_optional(cell, doctor->toolkit.ptxas);
 }
 
+static bool get_offline_compiler(const void *row, struct pj_cell *cell)
+{
+    const struct pj_doctor *doctor = row;
+    return put_optional(cell, doctor->offline_compiler);
+}
+
 static bool get_answer(const void *row, struct pj_cell *cell)
 {
     pj_doctor_answer(row, &cell->text);
@@ -165,6 +171,7 @@ static const struct pj_column doctor_columns[] = {
     {NULL, "nvrtc", PJ_COLUMN_TEXT, false, get_nvrtc},
     {NULL, "nvjitlink", PJ_COLUMN_TEXT, false, get_nvjitlink},
     {NULL, "ptxas", PJ_COLUMN_TEXT, false, get_ptxas},
+    {NULL, "offline_compiler", PJ_COLUMN_TEXT, false, get_offline_compiler},
     {NULL, "answer", PJ_COLUMN_TEXT, false, get_answer},
     {NULL, "exit_code", PJ_COLUMN_COUNT, false, get_exit_code},
 };
@@ -373,8 +380,10 @@ int pj_doctor_render_text(const struct pj_doctor *doctor, struct pj_buffer *text
         pj_buffer_putc(text, '\n');
     if (doctor->driver_text && !options->quiet)
         pj_buffer_printf(text, "%s\n", doctor->driver_text);
-    if (!options->quiet)
+    if (!options->quiet) {
         put_toolkit(text, doctor);
+        pj_buffer_puts(text, pj_buffer_text(&doctor->offline_text));
+    }
     if (status != PJ_EXIT_OK)
         pj_buffer_printf(text, "exit %d: ", status);
     pj_doctor_answer(doctor, text);

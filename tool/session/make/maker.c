@@ -77,7 +77,7 @@ struct pj_maker_options pj_maker_options_of(struct pj_session *session, enum pj_
     const struct pj_options *options = session->options;
     return (struct pj_maker_options){
         .library = library,
-        .directory = session->manifest->directory,
+        .directory = session->manifest ? session->manifest->directory : "/",
         .worker_program = options->worker_program,
         .root = session->root,
         .interrupt_fd = options->interrupt_fd,

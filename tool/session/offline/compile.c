@@ -46,7 +46,7 @@ static int neither(struct pj_error *problem, struct pj_error **err)
 
 static int take(void *context, struct pj_making *making, struct pj_error **err);
 
-static int open_compiler(struct pj_offline *offline, struct pj_error **err)
+int pj_offline_open_compiler(struct pj_offline *offline, struct pj_error **err)
 {
     struct pj_session *session = offline->session;
     const struct pj_options *options = session->options;
@@ -54,7 +54,7 @@ static int open_compiler(struct pj_offline *offline, struct pj_error **err)
     size_t count = 0;
     int r = find_compiler(offline, &paths, &count, err);
     const char *temporary = NULL;
-    if (r == 0)
+    if (r == 0 && session->store) /* none where doctor only asks */
         r = pj_store_named_folder(session->store, "temporary", &temporary, err);
     if (r < 0)
         return r;
@@ -228,7 +228,7 @@ int pj_offline_compile(struct pj_offline *offline, struct pj_error **err)
     struct pj_session *session = offline->session;
     if (session->interrupted || session->deadline_passed || !some_missing(offline))
         return 0;
-    int r = open_compiler(offline, err);
+    int r = pj_offline_open_compiler(offline, err);
     if (r < 0)
         return r;
     if (pj_maker_compiler(offline->maker)->known) /* else the run ended before the compiler was met */

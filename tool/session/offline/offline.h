@@ -5,6 +5,7 @@
 #define PREJIT_SESSION_OFFLINE_OFFLINE_H
 
 #include "profile/profile.h"
+#include "session/doctor/doctor.h"
 #include "session/run/session.h"
 
 /** warm with options->offline. Every entry that a profile's driver will look for is predicted by name; those
@@ -27,5 +28,9 @@ int pj_offline_refuse_native(const struct pj_session *session, struct pj_error *
 /** Name of a built-in profile to show people who may not know that there are any; "PROFILE" where there is
  * none. */
 const char *pj_offline_example(void);
+
+/** doctor's question whether pj_offline_warm would work: starts the compiler to hear its version, compiles
+ * nothing. */
+int pj_offline_examine(struct pj_doctor *doctor, struct pj_error **err);
 
 #endif

@@ -80,6 +80,9 @@ int pj_offline_read_image(struct pj_offline *offline, const struct pj_offline_un
 /** Is there something to compile for the unit? */
 bool pj_offline_is_missing(const struct pj_offline *offline, const struct pj_offline_unit *unit);
 
+/** Starts the compiler that an offline run takes. */
+int pj_offline_open_compiler(struct pj_offline *offline, struct pj_error **err);
+
 /** Compiles what is missing. What becomes of each order is taken as it comes. */
 int pj_offline_compile(struct pj_offline *offline, struct pj_error **err);
 
