@@ -107,15 +107,14 @@ static bool is_shown(const struct pj_column *column, bool verbose)
     return column->header && (verbose || !column->verbose);
 }
 
-/* A column of which nothing is known says nothing: it gets width 0, and is left out unless all are asked for.
- */
+/* A column of which nothing is known says nothing: it gets width 0, and is left out. */
 static void measure(const struct pj_column_table *table, bool verbose, struct shown *shown, size_t *widths)
 {
     for (size_t c = 0; c < table->column_count; c++) {
         const struct pj_column *column = &table->columns[c];
         if (!is_shown(column, verbose))
             continue;
-        bool known = verbose;
+        bool known = false;
         widths[c] = strlen(column->header);
         for (size_t r = 0; r < table->row_count; r++) {
             known |= show_cell(column, table->rows[r], shown);

@@ -48,7 +48,7 @@ struct pj_column_table {
 };
 
 /** Appends a header line and one line per row, cells two spaces apart, `-` for what is not known; nothing
- * where there are no rows. Without `verbose`, columns of which nothing is known are left out. */
+ * where there are no rows. Columns of which nothing is known are left out, `verbose` ones without it too. */
 int pj_column_text(const struct pj_column_table *table, bool verbose, struct pj_buffer *buffer,
                    struct pj_error **err);
 

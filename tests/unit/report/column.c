@@ -88,6 +88,26 @@ static void verbose_columns_are_added(void **state)
            "n       5 B         5       -      -  yes\n");
 }
 
+/* One of which something is known in one row stays, with all its cells. */
+static void a_column_of_which_nothing_is_known_is_left_out(void **state)
+{
+    (void)state;
+    const void *const rows[] = {&fourth, &fourth}, *const others[] = {&fourth, &third, &first};
+    render(rows, 2, true, false,
+           "NAME  SIZE  COUNT  KNOWN\n"
+           "n      5 B      5  yes\n"
+           "n      5 B      5  yes\n");
+    render(rows, 2, false, false,
+           "NAME  SIZE\n"
+           "n      5 B\n"
+           "n      5 B\n");
+    render(others, 3, true, false,
+           "NAME   SIZE     COUNT    TIME  RATIO  KNOWN\n"
+           "n       5 B         5       -      -  yes\n"
+           "-         -         -       -      -  no\n"
+           "a     20 MB  20000000  0.9 ms   0.9x  yes\n");
+}
+
 static void no_rows_are_no_table(void **state)
 {
     (void)state;
@@ -125,8 +145,11 @@ static void json_keeps_types(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_table_is_aligned_by_type), cmocka_unit_test(verbose_columns_are_added),
-        cmocka_unit_test(no_rows_are_no_table),       cmocka_unit_test(a_very_long_cell_sticks_out),
+        cmocka_unit_test(a_table_is_aligned_by_type),
+        cmocka_unit_test(verbose_columns_are_added),
+        cmocka_unit_test(a_column_of_which_nothing_is_known_is_left_out),
+        cmocka_unit_test(no_rows_are_no_table),
+        cmocka_unit_test(a_very_long_cell_sticks_out),
         cmocka_unit_test(json_keeps_types),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -139,16 +139,15 @@ static void several_entries_are_summed_and_named(void **state)
                  "m0      sm_90   proven    312 ms  1.0 ms     312x  300 kB\n"
                  "m1      sm_90   proven    312 ms  1.0 ms     312x       -\n");
     report->job_count = 1;
-    assert_table(
-        report, true,
-        "MODULE  TARGET  OPTIONS  VERDICT  COMPILE    WARM     MIN     MAX  SPEEDUP    SIZE  PEAK RSS"
-        "  ENTRY      WITNESSES\n"
-        "m0      sm_90   -        proven    312 ms  1.0 ms  0.9 ms  1.3 ms     312x  300 kB     56 MB"
-        "  2 entries  jit-disabled, canary, wall-time, entry, faster\n"
-        "\n"
-        "m0 sm_90: 2 entries\n"
-        "    c/a/920786966c763d  290 kB\n"
-        "    0/1/23456789abcdef  10 kB\n");
+    assert_table(report, true,
+                 "MODULE  TARGET  VERDICT  COMPILE    WARM     MIN     MAX  SPEEDUP    SIZE  PEAK RSS"
+                 "  ENTRY      WITNESSES\n"
+                 "m0      sm_90   proven    312 ms  1.0 ms  0.9 ms  1.3 ms     312x  300 kB     56 MB"
+                 "  2 entries  jit-disabled, canary, wall-time, entry, faster\n"
+                 "\n"
+                 "m0 sm_90: 2 entries\n"
+                 "    c/a/920786966c763d  290 kB\n"
+                 "    0/1/23456789abcdef  10 kB\n");
 }
 
 static void a_plan_shows_what_is_there(void **state)
