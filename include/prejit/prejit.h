@@ -148,6 +148,7 @@ struct pj_build_options {
     double timeout_ms;  /* per module and target; 0 = 3,600,000 */
     double deadline_ms; /* for the run; 0 = none */
     bool json, verbose;
+    bool quiet;       /* the answer stands alone: it says long reasons, which the table would have said */
     int interrupt_fd; /* becomes readable when the run shall end early; -1 = none */
     struct pj_observer observer;
 };

@@ -50,6 +50,7 @@ static int build(const struct pj_command *command, const struct pj_cli_options *
         .deadline_ms = options->run.deadline_ms,
         .json = json,
         .verbose = options->verbose,
+        .quiet = options->quiet,
         .interrupt_fd = signals_fd,
         .observer = pj_cli_watch_begin(&watch, options->quiet),
     };

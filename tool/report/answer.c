@@ -9,8 +9,6 @@
 #include "report/render.h"
 #include "report/trouble.h"
 
-enum { REASON_BYTES = 160, REASON_BELOW_TABLE_BYTES = 100 };
-
 /* A line that is being written. */
 struct line {
     const struct pj_report *report;
@@ -80,20 +78,9 @@ static void put_why(const void *context, const void *row, struct pj_buffer *buff
 {
     const struct line *line = context;
     const struct pj_report_job *job = row;
-    const char *reason = reason_of(job);
-    if (reason && line->below_table && strlen(reason) > REASON_BELOW_TABLE_BYTES)
-        reason = NULL;
     /* What a slow one's verdict is, proven, says nothing about the trouble. */
     bool slow = trouble_of(line->report, job) == PJ_TROUBLE_SLOW;
-    const char *verdict = slow ? "" : pj_verdict_name(job->verdict);
-    if (*verdict == '\0' && !reason)
-        return;
-    pj_buffer_printf(buffer, " (%s", verdict);
-    if (reason) {
-        pj_buffer_puts(buffer, *verdict ? ": " : "");
-        pj_phrase_cut(buffer, reason, strlen(reason), REASON_BYTES);
-    }
-    pj_buffer_putc(buffer, ')');
+    pj_named_put_why(slow ? "" : pj_verdict_name(job->verdict), reason_of(job), line->below_table, buffer);
 }
 
 /* `trouble` NONE = the jobs of any class that are not required. */

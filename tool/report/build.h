@@ -101,9 +101,9 @@ int pj_build_render_json(const struct pj_build_report *report, struct pj_buffer 
                          struct pj_error **err);
 
 /** The one line that is the answer: "12 cubins built for 4 targets in 2.1 s into out", with --check "12
- * cubins compile for 4 targets (nothing written)"; "exit 1: 1 of 12 failed: physics sm_75 (NVRTC refused it:
- * …)". */
-int pj_build_render_answer(const struct pj_build_report *report, struct pj_buffer *ret_text,
+ * cubins compile for 4 targets (nothing written)"; "exit 1: 1 of 12 failed: physics sm_75 (rejected: NVRTC
+ * refused it: …)". `below_table`: it stands below the table, which tells long reasons. No newline. */
+int pj_build_render_answer(const struct pj_build_report *report, bool below_table, struct pj_buffer *ret_text,
                            struct pj_error **err);
 
 #endif

@@ -8,8 +8,6 @@
 #include "report/named.h"
 #include "report/phrase.h"
 
-enum { REASON_BYTES = 160 };
-
 static bool failed(const struct pj_build_unit *unit)
 {
     return unit->verdict != PJ_BUILD_BUILT && unit->verdict != PJ_BUILD_NOT_TRIED;
@@ -49,17 +47,13 @@ static size_t count_targets(const struct pj_build_report *report)
     return count;
 }
 
-/* " (…)": the reason's first line, or what became of it. */
+/* " (rejected: no such kernel)"; `context` says whether the line stands below the table. */
 static void put_why(const void *context, const void *row, struct pj_buffer *buffer)
 {
-    (void)context;
+    const bool *below_table = context;
     const struct pj_build_unit *unit = row;
-    const char *reason = unit->reason ? unit->reason : unit->reason_code;
-    if (!reason)
-        reason = pj_build_verdict_name(unit->verdict);
-    pj_buffer_puts(buffer, " (");
-    pj_phrase_cut(buffer, reason, strcspn(reason, "\n"), REASON_BYTES);
-    pj_buffer_putc(buffer, ')');
+    pj_named_put_why(pj_build_verdict_name(unit->verdict), unit->reason ? unit->reason : unit->reason_code,
+                     *below_table, buffer);
 }
 
 static bool same_text(const char *a, const char *b)
@@ -74,7 +68,8 @@ static bool same_why(const void *first, const void *second)
            same_text(a->reason_code, b->reason_code);
 }
 
-static void put_failed(const struct pj_build_report *report, bool required, struct pj_buffer *buffer)
+static void put_failed(const struct pj_build_report *report, bool required, bool below_table,
+                       struct pj_buffer *buffer)
 {
     struct pj_named named = {.alike = same_why};
     for (size_t i = 0; i < report->unit_count; i++) {
@@ -82,7 +77,7 @@ static void put_failed(const struct pj_build_report *report, bool required, stru
         if (failed(unit) && unit->required == required)
             pj_named_add(&named, unit, unit->module, unit->target);
     }
-    pj_named_put(&named, put_why, NULL, buffer);
+    pj_named_put(&named, put_why, &below_table, buffer);
 }
 
 static void put_folder(const struct pj_build_report *report, struct pj_buffer *buffer)
@@ -121,7 +116,7 @@ static void put_early_end(const struct pj_build_report *report, struct pj_buffer
         put_folder(report, buffer);
 }
 
-int pj_build_render_answer(const struct pj_build_report *report, struct pj_buffer *buffer,
+int pj_build_render_answer(const struct pj_build_report *report, bool below_table, struct pj_buffer *buffer,
                            struct pj_error **err)
 {
     size_t required = count_failed(report, true), not_required = count_failed(report, false);
@@ -138,11 +133,11 @@ int pj_build_render_answer(const struct pj_build_report *report, struct pj_buffe
         if (!report->ended_by)
             pj_buffer_printf(buffer, " of %zu", report->unit_count);
         pj_buffer_puts(buffer, " failed");
-        put_failed(report, true, buffer);
+        put_failed(report, true, below_table, buffer);
     }
     if (not_required > 0) {
         pj_buffer_printf(buffer, "; %zu not required", not_required);
-        put_failed(report, false, buffer);
+        put_failed(report, false, below_table, buffer);
     }
     if (report->left_out > 0) {
         pj_buffer_puts(buffer, "; ");

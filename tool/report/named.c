@@ -6,7 +6,7 @@
 
 #include "report/phrase.h"
 
-enum { NAME_BYTES = 80 };
+enum { NAME_BYTES = 80, REASON_BYTES = 160, REASON_BELOW_TABLE_BYTES = 60 };
 
 void pj_named_add(struct pj_named *named, const void *row, const char *module, const char *target)
 {
@@ -48,4 +48,17 @@ void pj_named_put(const struct pj_named *named,
     }
     if (named->others > 0)
         pj_buffer_printf(buffer, " and %zu more", named->others);
+}
+
+void pj_named_put_why(const char *verdict, const char *reason, bool below_table, struct pj_buffer *buffer)
+{
+    size_t size = reason ? strcspn(reason, "\n") : 0;
+    if (below_table && size > REASON_BELOW_TABLE_BYTES)
+        size = 0;
+    if (*verdict == '\0' && size == 0)
+        return;
+    pj_buffer_printf(buffer, " (%s%s", verdict, *verdict && size > 0 ? ": " : "");
+    if (size > 0)
+        pj_phrase_cut(buffer, reason, size, REASON_BYTES);
+    pj_buffer_putc(buffer, ')');
 }

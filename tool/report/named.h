@@ -35,4 +35,9 @@ void pj_named_put(const struct pj_named *named,
                   void (*put_why)(const void *context, const void *row, struct pj_buffer *buffer),
                   const void *context, struct pj_buffer *buffer);
 
+/** Appends " (rejected: no such kernel)": what became of a job and why, of the reason its first line. Below a
+ * table (`below_table`) that told the reason only a short one is said again. `verdict` may be "", `reason`
+ * NULL; with neither nothing is appended. */
+void pj_named_put_why(const char *verdict, const char *reason, bool below_table, struct pj_buffer *buffer);
+
 #endif

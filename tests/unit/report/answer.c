@@ -336,8 +336,8 @@ static void warming_is_no_cure_for_what_cannot_be_read(void **state)
 static void a_long_reason_stands_in_the_table(void **state)
 {
     struct pj_report *report = proven(state, 2);
-    char reason[102] = {0};
-    memset(reason, 'r', 101);
+    char reason[62] = {0};
+    memset(reason, 'r', 61);
     decide(&report->jobs[0], PJ_VERDICT_REJECTED, reason);
     report->exit_code = pj_report_exit(report);
     PJ_CLEANUP_BUFFER struct pj_buffer above = {0}, alone = {0};
@@ -345,7 +345,7 @@ static void a_long_reason_stands_in_the_table(void **state)
     assert_string_equal(pj_buffer_text(&above), "exit 1: 1 of 2 failed: m0 sm_90 (rejected)");
     assert_int_equal(pj_render_answer(report, false, &alone, NULL), 0);
     assert_non_null(strstr(pj_buffer_text(&alone), "(rejected: rrr"));
-    reason[100] = '\0';
+    reason[60] = '\0';
     pj_buffer_reset(&above);
     assert_int_equal(pj_render_answer(report, true, &above, NULL), 0);
     assert_non_null(strstr(pj_buffer_text(&above), "(rejected: rrr"));
@@ -379,7 +379,7 @@ static void cures_can_be_pasted_into_a_shell(void **state)
 static void names_and_reasons_are_escaped_and_cut(void **state)
 {
     struct pj_report *report = proven(state, 1);
-    char module[200] = "\x1b[2J", reason[400] = "line\n";
+    char module[200] = "\x1b[2J", reason[400] = "line\t";
     for (size_t i = 4; i < sizeof module - 1; i++)
         module[i] = 'm';
     for (size_t i = 5; i < sizeof reason - 1; i++)
@@ -391,9 +391,13 @@ static void names_and_reasons_are_escaped_and_cut(void **state)
     assert_int_equal(pj_render_answer(report, false, &buffer, NULL), 0);
     char expected[600];
     (void)snprintf(expected, sizeof expected,
-                   "exit 1: 1 of 1 failed: \\x1b[2J%.76s... sm_90 (rejected: line\\x0a%.155s...)", module + 4,
+                   "exit 1: 1 of 1 failed: \\x1b[2J%.76s... sm_90 (rejected: line\\x09%.155s...)", module + 4,
                    reason + 5);
     assert_string_equal(pj_buffer_text(&buffer), expected);
+    reason[4] = '\n';
+    pj_buffer_reset(&buffer);
+    assert_int_equal(pj_render_answer(report, false, &buffer, NULL), 0);
+    assert_non_null(strstr(pj_buffer_text(&buffer), " sm_90 (rejected: line)"));
 }
 
 static int make_arena(void **state)

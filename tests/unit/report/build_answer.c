@@ -14,7 +14,7 @@
 static void assert_answer(const struct pj_build_report *report, const char *expected)
 {
     PJ_CLEANUP_BUFFER struct pj_buffer buffer = {0};
-    assert_int_equal(pj_build_render_answer(report, &buffer, NULL), 0);
+    assert_int_equal(pj_build_render_answer(report, false, &buffer, NULL), 0);
     assert_string_equal(pj_buffer_text(&buffer), expected);
 }
 
@@ -105,10 +105,11 @@ static void a_failed_module_is_named_with_its_reason(void **state)
     report->units[3].module = "physics";
     reject(&report->units[3], "NVRTC refused it: a.cu(1): error: no\nmore");
     report->exit_code = pj_build_exit(report);
-    assert_answer(report, "exit 1: 1 of 12 failed: physics sm_90 (NVRTC refused it: a.cu(1): error: no)");
+    assert_answer(report,
+                  "exit 1: 1 of 12 failed: physics sm_90 (rejected: NVRTC refused it: a.cu(1): error: no)");
     report->units[3].reason = NULL;
     report->units[3].reason_code = "no-code";
-    assert_answer(report, "exit 1: 1 of 12 failed: physics sm_90 (no-code)");
+    assert_answer(report, "exit 1: 1 of 12 failed: physics sm_90 (rejected: no-code)");
     report->units[3].reason_code = NULL;
     report->left_out = 1;
     assert_answer(report, "exit 1: 1 of 12 failed: physics sm_90 (rejected); 1 target left out");
@@ -120,11 +121,14 @@ static void neighbours_share_a_reason_and_the_rest_is_counted(void **state)
     for (size_t i = 0; i < 5; i++)
         reject(&report->units[i], i < 2 ? "no" : "never");
     report->exit_code = pj_build_exit(report);
-    assert_answer(report, "exit 1: 5 of 12 failed: u0 sm_90, u1 sm_90 (no), u2 sm_90 (never) and 2 more");
+    assert_answer(
+        report,
+        "exit 1: 5 of 12 failed: u0 sm_90, u1 sm_90 (rejected: no), u2 sm_90 (rejected: never) and 2 more");
     report->units[1].module = report->units[3].module = "u0";
     report->units[1].target = report->units[3].target = "sm_80";
     report->units[2].module = "u4";
-    assert_answer(report, "exit 1: 5 of 12 failed: u0 sm_90, sm_80 (no), u4 sm_90, sm_90, u0 sm_80 (never)");
+    assert_answer(report, "exit 1: 5 of 12 failed: u0 sm_90, sm_80 (rejected: no), u4 sm_90, sm_90, u0 sm_80 "
+                          "(rejected: never)");
 }
 
 static void long_reasons_are_cut(void **state)
@@ -136,8 +140,27 @@ static void long_reasons_are_cut(void **state)
     reject(&report->units[0], reason);
     report->exit_code = pj_build_exit(report);
     PJ_CLEANUP_BUFFER struct pj_buffer expected = {0};
-    pj_buffer_printf(&expected, "exit 1: 1 of 1 failed: u0 sm_90 (%.160s...)", reason);
+    pj_buffer_printf(&expected, "exit 1: 1 of 1 failed: u0 sm_90 (rejected: %.160s...)", reason);
     assert_answer(report, pj_buffer_text(&expected));
+}
+
+static void below_the_table_only_short_reasons_stand(void **state)
+{
+    struct pj_build_report *report = built(state, 3);
+    char reason[64] = {0};
+    memset(reason, 'x', 61);
+    reason[61] = '\n';
+    reject(&report->units[0], reason);
+    reject(&report->units[1], "no kernel");
+    report->exit_code = pj_build_exit(report);
+    PJ_CLEANUP_BUFFER struct pj_buffer text = {0};
+    assert_int_equal(pj_build_render_answer(report, true, &text, NULL), 0);
+    assert_string_equal(pj_buffer_text(&text),
+                        "exit 1: 2 of 3 failed: u0 sm_90 (rejected), u1 sm_90 (rejected: no kernel)");
+    reason[60] = '\0';
+    pj_buffer_reset(&text);
+    assert_int_equal(pj_build_render_answer(report, true, &text, NULL), 0);
+    assert_non_null(strstr(pj_buffer_text(&text), "u0 sm_90 (rejected: xxx"));
 }
 
 static void what_is_not_required_is_told_apart(void **state)
@@ -146,10 +169,12 @@ static void what_is_not_required_is_told_apart(void **state)
     reject(&report->units[1], "no");
     report->units[1].required = false;
     report->exit_code = pj_build_exit(report);
-    assert_answer(report, "2 cubins built for 1 target in 2.1 s into out; 1 not required: u1 sm_90 (no)");
+    assert_answer(report,
+                  "2 cubins built for 1 target in 2.1 s into out; 1 not required: u1 sm_90 (rejected: no)");
     reject(&report->units[2], "never");
     report->exit_code = pj_build_exit(report);
-    assert_answer(report, "exit 1: 1 of 3 failed: u2 sm_90 (never); 1 not required: u1 sm_90 (no)");
+    assert_answer(
+        report, "exit 1: 1 of 3 failed: u2 sm_90 (rejected: never); 1 not required: u1 sm_90 (rejected: no)");
 }
 
 static void an_early_end_says_how_far_it_came(void **state)
@@ -162,7 +187,7 @@ static void an_early_end_says_how_far_it_came(void **state)
     report->out_dir = NULL;
     reject(&report->units[0], "no");
     report->exit_code = pj_build_exit(report);
-    assert_answer(report, "interrupted: 1 of 3 compiled; 1 failed: u0 sm_90 (no)");
+    assert_answer(report, "interrupted: 1 of 3 compiled; 1 failed: u0 sm_90 (rejected: no)");
 }
 
 static int set_up(void **state)
@@ -192,6 +217,7 @@ int main(void)
         TEST(a_failed_module_is_named_with_its_reason),
         TEST(neighbours_share_a_reason_and_the_rest_is_counted),
         TEST(long_reasons_are_cut),
+        TEST(below_the_table_only_short_reasons_stand),
         TEST(what_is_not_required_is_told_apart),
         TEST(an_early_end_says_how_far_it_came),
     };

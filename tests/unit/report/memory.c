@@ -97,7 +97,7 @@ static int render_build_json(const void *model, struct pj_buffer *buffer, struct
 
 static int render_build_answer(const void *model, struct pj_buffer *buffer, struct pj_error **err)
 {
-    return pj_build_render_answer(model, buffer, err);
+    return pj_build_render_answer(model, false, buffer, err);
 }
 
 static void the_table_survives(void **state)

@@ -161,8 +161,9 @@ static int render(const struct pj_build *build, char **ret_text, char **ret_answ
     PJ_CLEANUP_BUFFER struct pj_buffer answer = {0};
     int r = build->options->json ? pj_build_render_json(&build->report, &text, err)
                                  : pj_build_render_table(&build->report, build->options->verbose, &text, err);
+    bool below_table = !build->options->json && !build->options->quiet;
     if (r == 0)
-        r = pj_build_render_answer(&build->report, &answer, err);
+        r = pj_build_render_answer(&build->report, below_table, &answer, err);
     if (r < 0)
         return r;
     PJ_CLEANUP_FREE char *text_copy = strdup(pj_buffer_text(&text));
