@@ -80,6 +80,7 @@ struct pj_build_report {
     struct pj_build_unit *units;
     size_t unit_count;
     size_t left_out; /* targets of a range, family or `all` that a module, or the toolkit, does not do */
+    size_t removed;  /* files of earlier runs, of units that were not built now */
     double seconds;
     const char **notes;
     size_t note_count;

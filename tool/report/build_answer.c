@@ -143,5 +143,10 @@ int pj_build_render_answer(const struct pj_build_report *report, bool below_tabl
         pj_buffer_puts(buffer, "; ");
         pj_phrase_count(buffer, report->left_out, "target left out", "targets left out");
     }
+    if (report->removed > 0) {
+        pj_buffer_puts(buffer, "; ");
+        pj_phrase_count(buffer, report->removed, "file of an earlier run removed",
+                        "files of an earlier run removed");
+    }
     return pj_buffer_check(buffer, err);
 }

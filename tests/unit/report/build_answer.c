@@ -177,6 +177,24 @@ static void what_is_not_required_is_told_apart(void **state)
         report, "exit 1: 1 of 3 failed: u2 sm_90 (rejected: never); 1 not required: u1 sm_90 (rejected: no)");
 }
 
+static void what_was_removed_is_counted(void **state)
+{
+    struct pj_build_report *report = built(state, 2);
+    reject(&report->units[1], "no");
+    report->units[1].required = false;
+    report->removed = 1;
+    assert_answer(report,
+                  "1 cubin built for 1 target in 2.1 s into out; 1 not required: u1 sm_90 (rejected: no); 1 "
+                  "file of an earlier run removed");
+    report->removed = 2;
+    report->units[1].required = true;
+    report->exit_code = pj_build_exit(report);
+    report->left_out = 1;
+    assert_answer(report,
+                  "exit 1: 1 of 2 failed: u1 sm_90 (rejected: no); 1 target left out; 2 files of an earlier "
+                  "run removed");
+}
+
 static void an_early_end_says_how_far_it_came(void **state)
 {
     struct pj_build_report *report = model(state, "early");
@@ -219,6 +237,7 @@ int main(void)
         TEST(long_reasons_are_cut),
         TEST(below_the_table_only_short_reasons_stand),
         TEST(what_is_not_required_is_told_apart),
+        TEST(what_was_removed_is_counted),
         TEST(an_early_end_says_how_far_it_came),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,7 +14,7 @@
 #include "session/run/given_file.h"
 #include "session/run/worker_program.h"
 
-enum { LEFT_OUT_NAMED_MAX = 6 };
+enum { LEFT_OUT_NAMED_MAX = 6, NOTES_OF_EARLIER = 2 };
 
 static int parse_targets(struct pj_build *build, struct pj_error **err)
 {
@@ -103,7 +103,7 @@ static int run(struct pj_build *build, struct pj_error **err)
 static int note_left_out(struct pj_build *build, struct pj_error **err)
 {
     struct pj_build_report *report = &build->report;
-    report->notes = pj_arena_calloc(&build->arena, build->count + 1, sizeof *report->notes);
+    report->notes = pj_arena_calloc(&build->arena, build->count + NOTES_OF_EARLIER, sizeof *report->notes);
     if (!report->notes)
         return pj_error_no_memory(err);
     for (size_t i = 0; i < build->count;) {
@@ -152,7 +152,9 @@ static int fill_report(struct pj_build *build, struct pj_error **err)
                                                 : NULL;
     report->seconds = (pj_clock_ms() - build->begin_ms) / 1e3;
     report->exit_code = pj_build_exit(report);
-    return note_left_out(build, err);
+    int r = note_left_out(build, err);
+    build->lasting_notes = report->note_count;
+    return r == 0 ? pj_build_note_earlier(build, err) : r;
 }
 
 static int render(const struct pj_build *build, char **ret_text, char **ret_answer, struct pj_error **err)

@@ -2,7 +2,6 @@
 /* Removes what an earlier build left half-written when it was killed. */
 #include <dirent.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -13,35 +12,6 @@ struct outputs {
     struct pj_build_output *items;
     size_t count;
 };
-
-static int compare_texts(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-/* "a/b/" of "a/b/k.sm_90.cubin", "" of a name alone; each once. */
-static int list_folders(struct pj_build *build, const struct outputs *outputs, const char ***ret_folders,
-                        size_t *ret_count, struct pj_error **err)
-{
-    const char **folders = pj_arena_calloc(&build->arena, outputs->count, sizeof *folders);
-    size_t count = 0;
-    if (!folders)
-        return pj_error_no_memory(err);
-    for (size_t i = 0; i < outputs->count; i++) {
-        const char *path = outputs->items[i].path, *slash = strrchr(path, '/');
-        folders[i] = pj_arena_strndup(&build->arena, path, slash ? (size_t)(slash + 1 - path) : 0);
-        if (!folders[i])
-            return pj_error_no_memory(err);
-    }
-    qsort(folders, outputs->count, sizeof *folders, compare_texts);
-    for (size_t i = 0; i < outputs->count; i++) {
-        if (count == 0 || strcmp(folders[count - 1], folders[i]) != 0)
-            folders[count++] = folders[i];
-    }
-    *ret_folders = folders;
-    *ret_count = count;
-    return 0;
-}
 
 /* Does `name` in `folder` stand for an output that this run writes, or removes? */
 static int is_of_output(const struct outputs *outputs, const char *folder, const char *name, bool *ret_is,
@@ -97,7 +67,7 @@ int pj_build_remove_leftovers(struct pj_build *build, struct pj_error **err)
     size_t count = 0;
     int r = pj_build_outputs(build, &outputs.items, &outputs.count, err);
     if (r == 0)
-        r = list_folders(build, &outputs, &folders, &count, err);
+        r = pj_build_folders(build, &folders, &count, err);
     for (size_t i = 0; i < count && r == 0; i++)
         r = clean_folder(build, &outputs, folders[i], err);
     return r;

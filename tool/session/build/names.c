@@ -45,6 +45,36 @@ const struct pj_build_output *pj_build_find_output(const struct pj_build_output 
     return bsearch(&wanted, outputs, count, sizeof *outputs, compare_outputs);
 }
 
+static int compare_texts(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+int pj_build_folders(struct pj_build *build, const char ***ret_folders, size_t *ret_count,
+                     struct pj_error **err)
+{
+    const struct pj_manifest *manifest = build->manifest;
+    size_t named = manifest->module_count + 1, count = 0;
+    const char **folders = pj_arena_calloc(&build->arena, named, sizeof *folders);
+    if (!folders)
+        return pj_error_no_memory(err);
+    for (size_t i = 0; i < named; i++) {
+        const char *name = i == 0 ? PJ_BUILD_INDEX : manifest->modules[i - 1].name;
+        const char *slash = strrchr(name, '/');
+        folders[i] = pj_arena_strndup(&build->arena, name, slash ? (size_t)(slash + 1 - name) : 0);
+        if (!folders[i])
+            return pj_error_no_memory(err);
+    }
+    qsort(folders, named, sizeof *folders, compare_texts);
+    for (size_t i = 0; i < named; i++) {
+        if (count == 0 || strcmp(folders[count - 1], folders[i]) != 0)
+            folders[count++] = folders[i];
+    }
+    *ret_folders = folders;
+    *ret_count = count;
+    return 0;
+}
+
 /* A path outside of the folder is nothing to write to. */
 static int check_parts(const char *name, struct pj_error **err)
 {

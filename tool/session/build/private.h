@@ -32,6 +32,8 @@ struct pj_build_work {
     struct pj_buffer cubin;         /* what is to be written */
 };
 
+enum { PJ_BUILD_REMOVED_NAMED_MAX = 6 };
+
 struct pj_build {
     const struct pj_build_options *options;
     struct pj_arena arena;
@@ -49,6 +51,8 @@ struct pj_build {
     struct timespec begin;       /* of the run, by the clock of file systems */
     struct timespec nvrtc_begin; /* headers that changed since are not what NVRTC read */
     bool interrupted, deadline_passed;
+    const char *removed[PJ_BUILD_REMOVED_NAMED_MAX]; /* the first of report.removed files */
+    size_t lasting_notes; /* of the report: those that the next run would have as well */
 };
 
 /** Units for every module and target, judged as far as the files tell. */
@@ -67,6 +71,11 @@ int pj_build_outputs(struct pj_build *build, struct pj_build_output **ret_output
                      struct pj_error **err);
 const struct pj_build_output *pj_build_find_output(const struct pj_build_output *outputs, size_t count,
                                                    const char *path);
+
+/** The folders in which modules of the manifest have their files, whatever was selected: "" and "a/b/", in
+ * their order, each once, in the build's arena. */
+int pj_build_folders(struct pj_build *build, const char ***ret_folders, size_t *ret_count,
+                     struct pj_error **err);
 
 /** PJ_ERROR_MANIFEST where a module's files would lie outside of the folder, or below what is a file itself;
  * part of pj_build_plan. */
@@ -115,6 +124,14 @@ int pj_build_open_out_dir(struct pj_build *build, struct pj_error **err);
 /** Removes from the output folder the half-written files that a killed build left: temporaries of
  * pj_file_replace for outputs that this run writes, older than the run. */
 int pj_build_remove_leftovers(struct pj_build *build, struct pj_error **err);
+
+/** Removes what an earlier run made of a unit that was not built now: it is of an older source, and whoever
+ * takes *.cubin shall not ship it. Nothing where it was not tried, or with --check. */
+int pj_build_remove_stale(struct pj_build *build, const struct pj_build_unit *unit, struct pj_error **err);
+
+/** Adds notes to the report, which must have room for two: what was removed, and how many cubins lie in the
+ * folder that this run's index does not list. */
+int pj_build_note_earlier(struct pj_build *build, struct pj_error **err);
 
 /** Writes cubins and PTX, and afterwards index.json, which is the report without times. Nothing with --check.
  */

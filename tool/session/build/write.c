@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Cubins, PTX and the index as files. */
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/file.h"
 #include "session/build/private.h"
@@ -47,30 +44,6 @@ static int write_unit(struct pj_build *build, struct pj_build_work *work, struct
     return r;
 }
 
-static int remove_file(const char *out_dir, const char *module, const char *target, const char *ending,
-                       struct pj_error **err)
-{
-    PJ_CLEANUP_FREE char *path = NULL;
-    if (asprintf(&path, "%s/%s.%s.%s", out_dir, module, target, ending) < 0) {
-        path = NULL;
-        return pj_error_no_memory(err);
-    }
-    if (unlink(path) != 0 && errno != ENOENT && errno != ENOTDIR)
-        return pj_error_errno(err, PJ_ERROR_IO, errno, "cannot remove what an earlier run left: %s", path);
-    return 0;
-}
-
-/* What an earlier run made of a module that fails now is old code: whoever takes *.cubin shall not ship it.
- */
-static int remove_stale(struct pj_build *build, const struct pj_build_unit *unit, struct pj_error **err)
-{
-    const char *out_dir = build->options->out_dir;
-    if (build->options->check || unit->verdict == PJ_BUILD_NOT_TRIED)
-        return 0;
-    int r = remove_file(out_dir, unit->module, unit->target, "cubin", err);
-    return r == 0 ? remove_file(out_dir, unit->module, unit->target, "ptx", err) : r;
-}
-
 int pj_build_write(struct pj_build *build, struct pj_error **err)
 {
     int r = build->options->check ? 0 : pj_build_remove_leftovers(build, err);
@@ -81,16 +54,18 @@ int pj_build_write(struct pj_build *build, struct pj_error **err)
             continue;
         }
         work->unit->has_ptx = false; /* not written: the unit as a whole failed */
-        r = remove_stale(build, work->unit, err);
+        r = pj_build_remove_stale(build, work->unit, err);
     }
     return r < 0 ? pj_error_wrap(err, r, "writing to %s", build->options->out_dir) : 0;
 }
 
-/* What was made is the same at every build, and so is what tells of it: image layers are reused. */
-static int render_without_times(struct pj_build *build, struct pj_buffer *text, struct pj_error **err)
+/* What was made is the same at every build, and so is what tells of it: image layers are reused. Times are
+ * not in it, nor what lay in the folder before. */
+static int render_index(struct pj_build *build, struct pj_buffer *text, struct pj_error **err)
 {
     struct pj_build_report report = build->report;
     report.seconds = -1;
+    report.note_count = build->lasting_notes;
     report.units = pj_arena_calloc(&build->arena, report.unit_count + 1, sizeof *report.units);
     if (!report.units)
         return pj_error_no_memory(err);
@@ -104,7 +79,7 @@ static int render_without_times(struct pj_build *build, struct pj_buffer *text, 
 int pj_build_write_index(struct pj_build *build, struct pj_error **err)
 {
     PJ_CLEANUP_BUFFER struct pj_buffer text = {0};
-    int r = render_without_times(build, &text, err);
+    int r = render_index(build, &text, err);
     if (r == 0)
         r = write_file(build->options->out_dir, PJ_BUILD_INDEX, &text, err);
     return r < 0 ? pj_error_wrap(err, r, "writing to %s", build->options->out_dir) : 0;
