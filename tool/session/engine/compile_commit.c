@@ -173,6 +173,7 @@ int pj_compile_find_present(struct pj_compile *compile, struct pj_error **err)
             outcome->origin = PJ_ORIGIN_REUSED;
             if (compile->queue) /* else nobody was told of the job so far */
                 pj_compile_tell(compile, i, "in the cache already", false);
+            r = pj_outcome_keep_entries(session, outcome, err);
         } else {
             r = remove_wrong(session, outcome, err);
         }

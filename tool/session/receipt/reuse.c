@@ -172,7 +172,8 @@ static int carry(struct pj_session *session, struct pj_outcome *outcome, const s
     outcome->cold_from_receipt = true;
     outcome->warm = job->row.warm;
     outcome->witnesses = job->row.witnesses;
-    return pj_outcome_check_thresholds(session, outcome, err);
+    int r = pj_outcome_keep_entries(session, outcome, err);
+    return r == 0 ? pj_outcome_check_thresholds(session, outcome, err) : r;
 }
 
 /* What is known of a job's compile from an earlier run stays worth telling, even where the proof is made

@@ -53,6 +53,15 @@ void pj_outcome_fail(struct pj_outcome *outcome, enum pj_verdict verdict, const 
     outcome->reason = reason;
 }
 
+int pj_outcome_keep_entries(struct pj_session *session, const struct pj_outcome *outcome,
+                            struct pj_error **err)
+{
+    int r = 0;
+    for (size_t i = 0; session->store && i < outcome->entry_count && r == 0; i++)
+        r = pj_store_keep(session->store, outcome->entries[i].hash, err);
+    return r;
+}
+
 const char *pj_outcome_cause(const struct pj_job *job)
 {
     bool is_one =

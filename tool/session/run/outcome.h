@@ -12,6 +12,11 @@ void pj_outcome_from_plan(struct pj_outcome *outcome, const struct pj_job *job);
 void pj_outcome_fail(struct pj_outcome *outcome, enum pj_verdict verdict, const char *reason_code,
                      const char *reason);
 
+/** The job's entries are in the cache: this run does not remove them to make room for others. Nothing where
+ * the session has no store. */
+int pj_outcome_keep_entries(struct pj_session *session, const struct pj_outcome *outcome,
+                            struct pj_error **err);
+
 /** Why a link is skipped of which the driver keeps nothing (its code is "nothing-to-warm"). */
 #define PJ_NOTHING_TO_WARM "none of its inputs is PTX that the driver would compile for this target"
 
