@@ -2,13 +2,11 @@
 /* Commit, S2 to S4: items become steps, steps go through a round, outcomes become results. */
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "base/text.h"
 #include "cache/store_private.h"
 
 static int folder_open(struct pj_store *store, size_t number, int *ret_fd, struct pj_error **err)
@@ -107,46 +105,19 @@ static int run_short_of_room(struct pj_store *store, const char *stamp, struct b
     return r;
 }
 
-/* The limit with which everything that was asked for would be kept. */
-static uint64_t limit_that_fits(const struct pj_store *store, const struct batch *batch)
+/* The same one again, for another of two links, takes no more room. */
+static int refuse(struct pj_store *store, const struct pj_step *step, struct pj_error **err)
 {
-    uint64_t limit = store->statistics.total_bytes + store->expected_bytes;
-    for (size_t i = 0; i < batch->count; i++) {
-        if (batch->steps[i].outcome == PJ_STEP_NO_ROOM)
-            limit += batch->steps[i].file_bytes - PJ_ENTRY_HEADER_BYTES;
+    for (size_t i = 0; i < store->refused.count; i++) {
+        if (store->refused.items[i] == step->hash)
+            return 0;
     }
-    return limit;
+    store->refused_bytes += step->file_bytes - PJ_ENTRY_HEADER_BYTES;
+    return pj_hashes_add(&store->refused, step->hash, err);
 }
 
-static int say_too_large(const struct pj_store *store, const struct pj_step *step, uint64_t fitting,
-                         char **ret_message, struct pj_error **err)
-{
-    char size[PJ_SIZE_TEXT], used[PJ_SIZE_TEXT], limit[PJ_SIZE_TEXT];
-    bool alone = step->file_bytes - PJ_ENTRY_HEADER_BYTES > store->options.limit_bytes;
-    const char *advice = alone || store->options.evict ? "" : ", or let --evict remove older entries";
-    (void)pj_text_from_size(step->file_bytes, size);
-    (void)pj_text_from_size(store->statistics.total_bytes, used);
-    (void)pj_text_from_limit(store->options.limit_bytes, limit);
-    PJ_CLEANUP_BUFFER struct pj_buffer text = {0};
-    pj_buffer_printf(&text, "the entry of %s does not fit: the cache holds %s of at most %s; ", size, used,
-                     limit);
-    if (store->options.limit_manifest)
-        pj_buffer_printf(&text,
-                         "set cache.max_size: %" PRIu64 " in %s, and CUDA_CACHE_MAXSIZE=%" PRIu64
-                         " for the program",
-                         fitting, store->options.limit_manifest, fitting);
-    else
-        pj_buffer_printf(&text, "CUDA_CACHE_MAXSIZE=%" PRIu64 " is enough, here and for the program",
-                         fitting);
-    pj_buffer_puts(&text, advice);
-    int r = pj_buffer_check(&text, err);
-    if (r == 0)
-        *ret_message = PJ_STEAL(text.data);
-    return r;
-}
-
-static int set_result(const struct pj_store *store, const struct pj_step *step, uint64_t fitting,
-                      struct pj_commit_item *item, struct pj_error **err)
+static int set_result(struct pj_store *store, const struct pj_step *step, struct pj_commit_item *item,
+                      struct pj_error **err)
 {
     char path[PJ_ENTRY_PATH_TEXT];
     switch (step->outcome) {
@@ -158,7 +129,7 @@ static int set_result(const struct pj_store *store, const struct pj_step *step, 
         return 0;
     case PJ_STEP_NO_ROOM:
         item->result = PJ_COMMIT_TOO_LARGE;
-        return say_too_large(store, step, fitting, &item->message, err);
+        return refuse(store, step, err);
     case PJ_STEP_IN_THE_WAY:
         item->result = PJ_COMMIT_REJECTED;
         if (asprintf(&item->message, "%s/%s is no regular file: remove it", store->path,
@@ -229,9 +200,8 @@ int pj_store_commit(struct pj_store *store, const char *stamp, struct pj_commit_
         r = pj_store_adopt(store, NULL, err);
     if (r == 0 && batch.count > 0)
         r = pj_store_flush(store, err);
-    uint64_t fitting = limit_that_fits(store, &batch);
     for (size_t i = 0; i < batch.count && r == 0; i++)
-        r = set_result(store, &batch.steps[i], fitting, &items[batch.items[i]], err);
+        r = set_result(store, &batch.steps[i], &items[batch.items[i]], err);
     return r < 0 ? pj_error_wrap(err, r, "cannot commit to the cache %s", store->path) : 0;
 }
 

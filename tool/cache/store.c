@@ -317,11 +317,6 @@ int pj_store_keep(struct pj_store *store, uint64_t hash, struct pj_error **err)
     return pj_hashes_add(&store->kept, hash, err);
 }
 
-void pj_store_expect(struct pj_store *store, uint64_t bytes)
-{
-    store->expected_bytes = bytes;
-}
-
 int pj_store_directory(const struct pj_store *store)
 {
     return store->cache_fd;
@@ -359,6 +354,7 @@ void pj_store_close(struct pj_store *store, bool keep_folder)
     free(store->former.items);
     free(store->fresh);
     pj_hashes_free(&store->kept);
+    pj_hashes_free(&store->refused);
     pj_index_free(&store->index);
     pj_buffer_free(&store->index_bytes);
     free(store->run_name);

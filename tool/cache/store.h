@@ -85,7 +85,7 @@ struct pj_commit_item {
     enum pj_commit_result result;
     uint64_t file_bytes; /* size of the entry file, set with STORED and PRESENT */
     int64_t mtime_seconds;
-    char *message; /* free(); why REJECTED or TOO_LARGE */
+    char *message; /* free(); why REJECTED */
 };
 
 /** S2 for each PENDING item, then S3 in one locked round (several where it would hold the lock for long),
@@ -109,9 +109,10 @@ int pj_store_remove(struct pj_store *store, uint64_t hash, struct pj_error **err
 /** This run relies on the entry: it does not make room by removing it, whatever build it is of. */
 int pj_store_keep(struct pj_store *store, uint64_t hash, struct pj_error **err);
 
-/** Bytes of entries, less their headers, that the caller wants there beside those of its next commit: the
- * limit that a message calls enough has room for them, too. */
-void pj_store_expect(struct pj_store *store, uint64_t bytes);
+/** Why entries of this run are TOO_LARGE, one sentence for all of them so far: how many and how large they
+ * are, what the cache holds, which limit has room for all, and --evict where that would do. *ret_message:
+ * free(). */
+int pj_store_why_too_large(struct pj_store *store, char **ret_message, struct pj_error **err);
 
 /** Figures of this run. */
 struct pj_store_statistics {

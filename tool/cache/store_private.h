@@ -37,8 +37,9 @@ struct pj_store {
         struct pj_store_folder *items;
         size_t count, capacity;
     } folders;
-    struct pj_hashes kept;   /* entries of this run, never evicted by it */
-    uint64_t expected_bytes; /* of pj_store_expect */
+    struct pj_hashes kept;    /* entries of this run, never evicted by it */
+    struct pj_hashes refused; /* entries of this run that found no room, each once */
+    uint64_t refused_bytes;   /* as the index counts them: less their headers */
 
     /* The live index. Everything but the descriptor is valid only between acquire and release. */
     int index_fd;

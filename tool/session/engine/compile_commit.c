@@ -28,8 +28,7 @@ static void take_item(struct pj_session *session, const struct owner *owner, str
                         message ? message : "what the driver stored is not sound");
         break;
     case PJ_COMMIT_TOO_LARGE:
-        pj_outcome_fail(outcome, PJ_VERDICT_TOO_LARGE, "too-large",
-                        message ? message : "it does not fit under the cap");
+        pj_outcome_fail(outcome, PJ_VERDICT_TOO_LARGE, "too-large", NULL); /* explain_too_large says why */
         break;
     case PJ_COMMIT_PENDING:
         break;
@@ -92,6 +91,22 @@ static bool follow_twins(struct pj_commit_item *items, size_t count)
     return some_pending && some_done;
 }
 
+/* The reason is one for all of them, and the last commit knows it best. */
+static int explain_too_large(struct pj_session *session, struct pj_error **err)
+{
+    const char *reason = NULL;
+    for (size_t i = 0; i < session->plan->job_count; i++) {
+        struct pj_outcome *outcome = &session->outcomes[i];
+        if (outcome->verdict != PJ_VERDICT_TOO_LARGE)
+            continue;
+        int r = reason ? 0 : pj_outcome_why_too_large(session, &reason, err);
+        if (r < 0)
+            return r;
+        outcome->reason = reason;
+    }
+    return 0;
+}
+
 int pj_compile_commit(struct pj_compile *compile, struct pj_error **err)
 {
     struct pj_session *session = compile->session;
@@ -113,7 +128,7 @@ int pj_compile_commit(struct pj_compile *compile, struct pj_error **err)
     if (r == 0)
         (void)follow_twins(items, used);
     take_items(session, owners, items, used);
-    return r;
+    return r == 0 && used > 0 ? explain_too_large(session, err) : r;
 }
 
 /* A worker that compiles what is in the cache already: it was given the job before the stamp was known. The

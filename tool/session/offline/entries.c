@@ -113,7 +113,6 @@ static int assemble(struct pj_offline *offline, struct pj_offline_unit *unit, co
     if (r < 0)
         return r;
     entry->assembled = true;
-    entry->room = offline->file_bytes.size - PJ_ENTRY_HEADER_BYTES;
     if (offline->ready_since_ms <= 0)
         offline->ready_since_ms = pj_clock_ms();
     return 0;
@@ -170,19 +169,6 @@ static int take_item(struct pj_offline *offline, struct pj_offline_unit *unit, s
     return unit->reason ? 0 : pj_error_no_memory(err);
 }
 
-/* What other drivers' entries still take. */
-static uint64_t expected_beside(const struct pj_offline *offline, size_t profile)
-{
-    uint64_t room = 0;
-    for (size_t i = 0; i < offline->unit_count; i++) {
-        for (size_t k = 0; k < offline->profile_count; k++) {
-            const struct pj_offline_entry *entry = &offline->units[i].entries[k];
-            room += k != profile && !entry->there ? entry->room : 0;
-        }
-    }
-    return room;
-}
-
 /* Entries of one driver: the store takes those of one stamp at a time. */
 static int commit_profile(struct pj_offline *offline, size_t profile, struct pj_error **err)
 {
@@ -198,7 +184,6 @@ static int commit_profile(struct pj_offline *offline, size_t profile, struct pj_
         owners[count] = i;
         items[count++] = (struct pj_commit_item){.hash = entry->entry.hash, .folder = PRIVATE_FOLDER};
     }
-    pj_store_expect(offline->session->store, expected_beside(offline, profile));
     int r = count > 0 ? pj_store_commit(offline->session->store, offline->profiles[profile].stamp, items,
                                         count, err)
                       : 0;
@@ -210,13 +195,29 @@ static int commit_profile(struct pj_offline *offline, size_t profile, struct pj_
     return r;
 }
 
+/* The reason is one for all units, and the last commit knows it best. */
+static int explain_too_large(struct pj_offline *offline, struct pj_error **err)
+{
+    const char *reason = NULL;
+    for (size_t i = 0; i < offline->unit_count; i++) {
+        struct pj_offline_unit *unit = &offline->units[i];
+        if (unit->failure != PJ_VERDICT_TOO_LARGE)
+            continue;
+        int r = reason ? 0 : pj_outcome_why_too_large(offline->session, &reason, err);
+        if (r < 0)
+            return r;
+        unit->reason = reason;
+    }
+    return 0;
+}
+
 int pj_offline_commit(struct pj_offline *offline, struct pj_error **err)
 {
     int r = 0;
     offline->ready_since_ms = 0;
     for (size_t i = 0; i < offline->profile_count && r == 0; i++)
         r = commit_profile(offline, i, err);
-    return r;
+    return r == 0 ? explain_too_large(offline, err) : r;
 }
 
 int pj_offline_check_listed(struct pj_offline *offline, struct pj_error **err)

@@ -12,7 +12,6 @@ struct pj_offline_entry {
     bool there;     /* in the cache: found, or committed */
     bool assembled; /* in the private folder, to be committed */
     bool ours;      /* made by this run */
-    uint64_t room;  /* that it takes in the cache; 0 = this run has not made it */
 };
 
 /** What is compiled once: an image for a target with options, whatever jobs and profiles want it. */

@@ -62,6 +62,19 @@ int pj_outcome_keep_entries(struct pj_session *session, const struct pj_outcome 
     return r;
 }
 
+int pj_outcome_why_too_large(struct pj_session *session, const char **ret_reason, struct pj_error **err)
+{
+    PJ_CLEANUP_FREE char *message = NULL;
+    int r = pj_store_why_too_large(session->store, &message, err);
+    if (r < 0)
+        return r;
+    const char *reason = pj_arena_strdup(&session->arena, message);
+    if (!reason)
+        return pj_error_no_memory(err);
+    *ret_reason = reason;
+    return 0;
+}
+
 const char *pj_outcome_cause(const struct pj_job *job)
 {
     bool is_one =

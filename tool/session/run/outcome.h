@@ -17,6 +17,10 @@ void pj_outcome_fail(struct pj_outcome *outcome, enum pj_verdict verdict, const 
 int pj_outcome_keep_entries(struct pj_session *session, const struct pj_outcome *outcome,
                             struct pj_error **err);
 
+/** The reason of every job of this session that is too large, so far, in its arena: asked after each commit,
+ * whose entries may be among them. */
+int pj_outcome_why_too_large(struct pj_session *session, const char **ret_reason, struct pj_error **err);
+
 /** Why a link is skipped of which the driver keeps nothing (its code is "nothing-to-warm"). */
 #define PJ_NOTHING_TO_WARM "none of its inputs is PTX that the driver would compile for this target"
 
