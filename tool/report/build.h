@@ -93,7 +93,7 @@ struct pj_build_report {
 enum pj_exit pj_build_exit(const struct pj_build_report *report);
 
 /** The table for people: a row a unit (with `verbose` also a row a kernel and the warnings in full), then
- * reasons of what failed, left-out targets, notes. */
+ * reasons of what failed, left-out targets, notes. As pj_render_table's it ends where the answer follows. */
 int pj_build_render_table(const struct pj_build_report *report, bool verbose, struct pj_buffer *ret_text,
                           struct pj_error **err);
 

@@ -231,7 +231,7 @@ int pj_report_details(const struct pj_report *report, const void *const *rows, s
 
 void pj_notes_put(const char *const *notes, size_t count, size_t start, struct pj_buffer *buffer)
 {
-    if (count > 0 && buffer->size > start)
+    if (buffer->size > start)
         pj_buffer_putc(buffer, '\n');
     for (size_t i = 0; i < count; i++) {
         pj_buffer_puts(buffer, "note: ");

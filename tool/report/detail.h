@@ -35,7 +35,8 @@ void pj_details_free(struct pj_details *details);
 int pj_details_put(const struct pj_details *details, bool verbose, struct pj_buffer *buffer,
                    struct pj_error **err);
 
-/** Appends one line a note, with a blank line before them where `buffer` holds more than `start` bytes. */
+/** Begins the block of notes and answer: appends a blank line where `buffer` holds more than `start` bytes,
+ * and one line a note. */
 void pj_notes_put(const char *const *notes, size_t count, size_t start, struct pj_buffer *buffer);
 
 /** Appends why each of `rows`, the struct pj_report_job of the table's lines, is as it is: jobs with one

@@ -8,7 +8,8 @@
 #include "report/model.h"
 
 /** The table for people: one line a job, columns aligned, failures with their reason and log below. `verbose`
- * adds options, entries, witnesses. */
+ * adds options, entries, witnesses. What follows it, the answer, is one block with the notes at its end: a
+ * blank line stands before the two, unless there is nothing above. */
 int pj_render_table(const struct pj_report *report, bool verbose, struct pj_buffer *buffer,
                     struct pj_error **err);
 

@@ -11,11 +11,14 @@
 
 #include "build_models.h"
 
+/* Without notes it ends in the blank line that sets the answer off, which `expected` does not have. */
 static void assert_table(const struct pj_build_report *report, bool verbose, const char *expected)
 {
     PJ_CLEANUP_BUFFER struct pj_buffer buffer = {0};
+    PJ_CLEANUP_BUFFER struct pj_buffer wanted = {0};
     assert_int_equal(pj_build_render_table(report, verbose, &buffer, NULL), 0);
-    assert_string_equal(pj_buffer_text(&buffer), expected);
+    pj_buffer_printf(&wanted, "%s%s", expected, *expected && report->note_count == 0 ? "\n" : "");
+    assert_string_equal(pj_buffer_text(&buffer), pj_buffer_text(&wanted));
 }
 
 static struct pj_build_report *model(void **state, const char *name)

@@ -13,11 +13,14 @@
 #include "models.h"
 #include "report/render.h"
 
+/* Without notes it ends in the blank line that sets the answer off, which `expected` does not have. */
 static void assert_table(const struct pj_report *report, bool verbose, const char *expected)
 {
     PJ_CLEANUP_BUFFER struct pj_buffer buffer = {0};
+    PJ_CLEANUP_BUFFER struct pj_buffer wanted = {0};
     assert_int_equal(pj_render_table(report, verbose, &buffer, NULL), 0);
-    assert_string_equal(pj_buffer_text(&buffer), expected);
+    pj_buffer_printf(&wanted, "%s%s", expected, *expected && report->note_count == 0 ? "\n" : "");
+    assert_string_equal(pj_buffer_text(&buffer), pj_buffer_text(&wanted));
 }
 
 static size_t count_lines(const char *text)
@@ -173,12 +176,12 @@ static void forty_jobs_are_shown_in_full(void **state)
     assert_non_null(report);
     report->job_count = 40;
     assert_int_equal(pj_render_table(report, false, &forty, NULL), 0);
-    assert_int_equal(count_lines(pj_buffer_text(&forty)), 41);
+    assert_int_equal(count_lines(pj_buffer_text(&forty)), 42);
     report->job_count = 41;
     assert_int_equal(pj_render_table(report, false, &more, NULL), 0);
-    assert_string_equal(pj_buffer_text(&more), "41 proven (-v lists them)\n");
+    assert_string_equal(pj_buffer_text(&more), "41 proven (-v lists them)\n\n");
     assert_int_equal(pj_render_table(report, true, &all, NULL), 0);
-    assert_int_equal(count_lines(pj_buffer_text(&all)), 42);
+    assert_int_equal(count_lines(pj_buffer_text(&all)), 43);
 }
 
 static void a_long_table_shows_what_needs_attention(void **state)
@@ -209,7 +212,7 @@ static void nothing_to_do_needs_no_table(void **state)
     report->note_count = 0;
     assert_table(report, false, "");
     assert_int_equal(pj_render_table(report, true, &verbose, NULL), 0);
-    assert_int_equal(count_lines(pj_buffer_text(&verbose)), 4 + 1 + 2 + 1 + 2);
+    assert_int_equal(count_lines(pj_buffer_text(&verbose)), 4 + 1 + 2 + 1 + 2 + 1);
     report->jobs[1].slow = true;
     report->jobs[1].reason = "a warm load took 1 ms, the manifest allows 0.5 ms";
     assert_table(report, false,
@@ -338,8 +341,8 @@ static void even_trouble_has_a_limit(void **state)
         strstr(text, "\n... 30 more in trouble, 30 more proven (-v shows all)\n\nm0 sm_90: missed"));
     assert_non_null(strstr(text, "\nm19 sm_90: missed: reason 19\n\n... the reasons of 20 more "
                                  "(-v shows all)\n"));
-    /* header, 40 jobs, hidden, blank, 20 reasons, blank, the rest */
-    assert_int_equal(count_lines(text), 1 + 40 + 1 + 1 + 20 + 2);
+    /* header, 40 jobs, hidden, blank, 20 reasons, blank, the rest, blank */
+    assert_int_equal(count_lines(text), 1 + 40 + 1 + 1 + 20 + 2 + 1);
 }
 
 static void failures_are_explained_below(void **state)
