@@ -13,8 +13,8 @@
 #include "session/run/outcome.h"
 
 /* Does the driver say that it has no such target? The PTX is one that it compiles for its own GPU, so a
- * refusal of the option's value, of the PTX or of its version means the target. Other results mean it where
- * the compiler's own words are there; CUDA_ERROR_NO_BINARY_FOR_GPU alone does not, since code that was
+ * refusal of the option's value [71], of the PTX or of its version means the target. Other results mean it
+ * where the compiler's own words are there; CUDA_ERROR_NO_BINARY_FOR_GPU alone does not, since code that was
  * compiled for another GPU may be refused with it, as a cubin of another GPU is [69]. */
 static bool means_unknown_target(const struct pj_trial_answer *answer)
 {
