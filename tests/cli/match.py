@@ -2,7 +2,8 @@
 """Compares output with what a case expects, and makes expectations from output.
 
 In an expected line `*` stands for any characters, `* ms` for any duration (on a slow machine it is written in seconds) with
-the blanks before it, `\\*` for a star. A line that is `...` alone stands for any number of lines, `\\...` for itself."""
+the blanks before it, `\\*` for a star. Two blanks between columns stand for any number above one: how wide a column is
+depends on what was measured. A line that is `...` alone stands for any number of lines, `\\...` for itself."""
 import difflib
 import re
 
@@ -26,9 +27,15 @@ def to_lines(text):
     return lines
 
 
+def narrow(text):
+    """The text with two blanks wherever there are more, but for those that it begins with."""
+    return re.sub(r"(?<=\S) {2,}", "  ", text)
+
+
 def line_matches(pattern, line):
     if pattern == "\\...":
         return line == "..."
+    pattern, line = narrow(pattern), narrow(line)
     parts = re.split(r"(\\\*|\* ms\b|\*)", pattern)
     regex = "".join(REGEX.get(part, re.escape(part)) for part in parts)
     return re.fullmatch(regex, line) is not None

@@ -193,6 +193,8 @@ class Match(unittest.TestCase):
         for pattern, line, expected in (
                 ("a", "a", True), ("a", "ab", False), ("a*", "ab", True), ("*", "", True), ("a.c", "abc", False),
                 ("a\\*", "a*", True), ("a\\*", "ab", False), ("\\...", "...", True), ("\\x1b*", "\\x1b[0m", True),
+                ("COMPILE     WARM", "COMPILE  WARM", True), ("-        -", "-    -", True), ("a  b", "a b", False),
+                ("  a", "    a", False), ("a  *x   9 B", "a     139x  9 B", True),
                 ("in * ms;", "in 302 ms;", True), ("in * ms;", "in 1.5 s;", True), ("in * ms;", "in 2 min 5 s;", True),
                 ("a  * ms", "a       1.2 s", True), ("in * ms", "in 5 MB", False), ("in * ms", "in ms", False)):
             self.assertEqual(match.line_matches(pattern, line), expected, (pattern, line))
