@@ -184,6 +184,10 @@ int pj_plan_settle(struct pj_plan *plan, struct pj_error **err);
  */
 int pj_plan_name(struct pj_plan *plan, const char *stamp, struct pj_error **err);
 
+/** The job's fate is decided, for `reason` (borrowed). NULL for it is PJ_ERROR_NO_MEMORY. */
+int pj_job_decide(struct pj_job *job, enum pj_job_fate fate, const char *code, const char *reason,
+                  struct pj_error **err);
+
 /** Opens what the driver gets as image number `index` of the job: the file, or memory. */
 int pj_job_open_image(const struct pj_job *job, size_t index, int *ret_fd, struct pj_error **err);
 

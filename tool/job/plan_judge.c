@@ -9,7 +9,7 @@
 #include "image/ptx_link.h"
 #include "job/plan_private.h"
 
-static int decide(struct pj_job *job, enum pj_job_fate fate, const char *code, const char *reason,
+int pj_job_decide(struct pj_job *job, enum pj_job_fate fate, const char *code, const char *reason,
                   struct pj_error **err)
 {
     job->fate = fate;
@@ -26,7 +26,7 @@ static int judge_pin(struct pj_plan *plan, const struct pj_module *module, const
     char wanted[PJ_SHA256_HEX], found[PJ_SHA256_HEX];
     pj_sha256_hex(&module->sha256, wanted);
     pj_sha256_hex(&image->sha256, found);
-    return decide(
+    return pj_job_decide(
         job, PJ_JOB_REJECTED, "sha256-mismatch",
         pj_arena_printf(&plan->arena,
                         "%s has SHA-256 %s, the manifest pins %s: update sha256 at %s:%zu, or restore "
@@ -83,8 +83,8 @@ static int judge_kernels(struct pj_plan *plan, const struct pj_module *module,
         return pj_error_no_memory(err);
     if (found == module->kernel_count)
         return 0;
-    return decide(job, PJ_JOB_REJECTED, pj_ptx_finding_name(PJ_PTX_KERNEL_MISSING),
-                  without_kernel(plan, images, count, module->kernels[found]), err);
+    return pj_job_decide(job, PJ_JOB_REJECTED, pj_ptx_finding_name(PJ_PTX_KERNEL_MISSING),
+                         without_kernel(plan, images, count, module->kernels[found]), err);
 }
 
 static int judge_files(const struct pj_plan_image *const *images, size_t count, struct pj_job *job)
@@ -112,13 +112,13 @@ static int judge_source(struct pj_plan *plan, const struct pj_module *module, st
     char arch[PJ_ARCH_TEXT];
     pj_nvrtc_options_read(module->nvrtc, module->nvrtc_count, &options);
     if (options.lto)
-        return decide(
+        return pj_job_decide(
             job, PJ_JOB_SKIPPED, "nothing-to-warm",
             "NVRTC gives it LTO-IR (-dlto), which nvJitLink links to a cubin: nothing is left for the driver "
             "to compile; `prejit build` makes that cubin ahead of time",
             err);
     if (options.real)
-        return decide(
+        return pj_job_decide(
             job, PJ_JOB_SKIPPED, "nothing-to-warm",
             pj_arena_printf(&plan->arena,
                             "NVRTC compiles it to a cubin for %s itself: nothing is left for the driver to "
@@ -126,7 +126,7 @@ static int judge_source(struct pj_plan *plan, const struct pj_module *module, st
                             pj_arch_text(options.architecture, arch)),
             err);
     if (options.optix || options.syntax_only)
-        return decide(
+        return pj_job_decide(
             job, PJ_JOB_SKIPPED, "nothing-to-warm",
             "with these options NVRTC gives no PTX that a program could load: nothing is left for the driver "
             "to compile",
@@ -138,16 +138,17 @@ static int judge_link(struct pj_plan *plan, const struct pj_module *module,
                       const struct pj_plan_image *const *images, struct pj_job *job, struct pj_error **err)
 {
     if (module->linker == PJ_LINKER_NVJITLINK)
-        return decide(job, PJ_JOB_SKIPPED, "nothing-to-warm",
-                      "its program links with nvJitLink, which gives a cubin: nothing is left for the driver "
-                      "to compile; "
-                      "`prejit build` makes that cubin ahead of time",
-                      err);
+        return pj_job_decide(
+            job, PJ_JOB_SKIPPED, "nothing-to-warm",
+            "its program links with nvJitLink, which gives a cubin: nothing is left for the driver "
+            "to compile; "
+            "`prejit build` makes that cubin ahead of time",
+            err);
     for (size_t i = 0; i < module->input_count; i++) {
         const struct pj_contents *contents = &images[i]->contents;
         /* Beside PTX or a cubin the driver passes over it in silence [47]. */
         if (contents->has_ltoir && !contents->has_ptx && !contents->has_cubin)
-            return decide(
+            return pj_job_decide(
                 job, PJ_JOB_REJECTED, "needs-nvjitlink",
                 pj_arena_printf(&plan->arena,
                                 "%s holds LTO-IR, which the driver's linker does not take: write `linker: "
@@ -171,8 +172,8 @@ static int not_for_target(struct pj_job *job, const char *code, const char *reas
                           struct pj_error **err)
 {
     job->left_out_why = why;
-    return decide(job, job->explicit_target ? PJ_JOB_INCOMPATIBLE : PJ_JOB_LEFT_OUT, code,
-                  why ? reason : NULL, err);
+    return pj_job_decide(job, job->explicit_target ? PJ_JOB_INCOMPATIBLE : PJ_JOB_LEFT_OUT, code,
+                         why ? reason : NULL, err);
 }
 
 static int judge_ptx_target(struct pj_plan *plan, const struct pj_plan_image *image,
@@ -188,7 +189,7 @@ static int judge_ptx_target(struct pj_plan *plan, const struct pj_plan_image *im
         reason = pj_arena_printf(&plan->arena, "%s: %s", image->path, finding.message);
     const char *code = pj_ptx_finding_name(finding.code);
     if (finding.code != PJ_PTX_NEWER_THAN_GPU)
-        return decide(job, PJ_JOB_REJECTED, code, reason, err);
+        return pj_job_decide(job, PJ_JOB_REJECTED, code, reason, err);
     const char *why =
         pj_arena_printf(&plan->arena, ".target %s runs %s", pj_arch_text(image->ptx.target, target),
                         pj_arch_runs_where(image->ptx.target));
@@ -276,8 +277,8 @@ static int judge_needs(struct pj_plan *plan, const struct pj_plan_image *const *
     int r = pj_ptx_find_lack(texts, count, &lack, err);
     if (r <= 0)
         return r;
-    return decide(job, PJ_JOB_REJECTED, "undefined-function",
-                  undefined_function(plan, images[lack.text]->path, &lack), err);
+    return pj_job_decide(job, PJ_JOB_REJECTED, "undefined-function",
+                         undefined_function(plan, images[lack.text]->path, &lack), err);
 }
 
 int pj_plan_judge_module(struct pj_plan *plan, struct pj_job *job, struct pj_error **err)
@@ -294,10 +295,11 @@ int pj_plan_judge_module(struct pj_plan *plan, struct pj_job *job, struct pj_err
         return judge_kernels(plan, module, images, count, job, err);
     if (images[0]->size_bytes > 0)
         return 0; /* its kernels are known when it is compiled */
-    return decide(job, PJ_JOB_REJECTED, "not-source",
-                  pj_arena_printf(&plan->arena, "%s: it is an empty file: check what should have written it",
-                                  images[0]->path),
-                  err);
+    return pj_job_decide(job, PJ_JOB_REJECTED, "not-source",
+                         pj_arena_printf(&plan->arena,
+                                         "%s: it is an empty file: check what should have written it",
+                                         images[0]->path),
+                         err);
 }
 
 int pj_plan_judge(struct pj_plan *plan, struct pj_job *job, const struct pj_plan_machine *machine,

@@ -40,15 +40,6 @@ int pj_offline_refuse_native(const struct pj_session *session, struct pj_error *
     return 0;
 }
 
-static int decide(struct pj_job *job, enum pj_job_fate fate, const char *code, const char *reason,
-                  struct pj_error **err)
-{
-    job->fate = fate;
-    job->reason_code = code;
-    job->reason = reason;
-    return reason ? 0 : pj_error_no_memory(err);
-}
-
 static const char *why_no_target(const struct pj_offline *offline, const struct pj_profile *profile,
                                  uint16_t number)
 {
@@ -71,8 +62,8 @@ static int judge_target(struct pj_offline *offline, struct pj_job *job, struct p
                                             profile->name, profile->driver_version);
         if (!job->left_out_why)
             return pj_error_no_memory(err);
-        int r = decide(job, job->explicit_target ? PJ_JOB_INCOMPATIBLE : PJ_JOB_LEFT_OUT, "not-in-profile",
-                       why_no_target(offline, profile, job->target), err);
+        int r = pj_job_decide(job, job->explicit_target ? PJ_JOB_INCOMPATIBLE : PJ_JOB_LEFT_OUT,
+                              "not-in-profile", why_no_target(offline, profile, job->target), err);
         if (r < 0)
             return r;
     }
@@ -104,13 +95,14 @@ static int judge_kind(struct pj_offline *offline, struct pj_job *job, struct pj_
         const struct pj_profile *profile = &offline->profiles[i];
         if (profile->proven[kind])
             continue;
-        return decide(job, PJ_JOB_REJECTED, "not-proven",
-                      pj_arena_printf(&offline->session->arena,
-                                      "%s does not prove `%s` for driver %s, which this job needs: make the "
-                                      "profile anew with `prejit profile`, or leave the module to `prejit "
-                                      "warm` where the driver is",
-                                      profile->name, pj_profile_kind_name(kind), profile->driver_version),
-                      err);
+        return pj_job_decide(
+            job, PJ_JOB_REJECTED, "not-proven",
+            pj_arena_printf(&offline->session->arena,
+                            "%s does not prove `%s` for driver %s, which this job needs: make the "
+                            "profile anew with `prejit profile`, or leave the module to `prejit "
+                            "warm` where the driver is",
+                            profile->name, pj_profile_kind_name(kind), profile->driver_version),
+            err);
     }
     return 0;
 }
@@ -123,7 +115,7 @@ static int judge_inputs(struct pj_offline *offline, struct pj_job *job, struct p
         any_ptx |= pj_offline_is_ptx(image);
         if (pj_offline_is_ptx(image) || image->contents.kind == PJ_INPUT_CUBIN)
             continue;
-        return decide(
+        return pj_job_decide(
             job, PJ_JOB_REJECTED, "not-predicted",
             pj_arena_printf(
                 &offline->session->arena,
@@ -133,7 +125,7 @@ static int judge_inputs(struct pj_offline *offline, struct pj_job *job, struct p
                 image->path, pj_input_kind_name(image->contents.kind)),
             err);
     }
-    return any_ptx ? 0 : decide(job, PJ_JOB_SKIPPED, "nothing-to-warm", PJ_NOTHING_TO_WARM, err);
+    return any_ptx ? 0 : pj_job_decide(job, PJ_JOB_SKIPPED, "nothing-to-warm", PJ_NOTHING_TO_WARM, err);
 }
 
 /* What the table of CUDA versions allows, a profile may know to be too new. */
@@ -145,7 +137,7 @@ static int judge_isa(struct pj_offline *offline, struct pj_job *job, struct pj_e
             const struct pj_profile *profile = &offline->profiles[k];
             if (pj_isa_compare(isa, profile->ptx_isa) <= 0)
                 continue;
-            return decide(
+            return pj_job_decide(
                 job, PJ_JOB_REJECTED, pj_ptx_finding_name(PJ_PTX_NEWER_THAN_DRIVER),
                 pj_arena_printf(&offline->session->arena,
                                 "%s is PTX %u.%u, and %s says that driver %s takes PTX up to %u.%u: "
