@@ -99,32 +99,45 @@ static int run(struct pj_build *build, struct pj_error **err)
     return r == 0 ? pj_build_link(build, err) : r;
 }
 
-/* "physics: sm_75, sm_80 left out: NVRTC 11.2 …": of each module, with the reason of the first. */
+/* Is `k` a unit of the same module as `i`, both left out for the same kind of reason, whose text may name the
+ * target? */
+static bool is_alike(const struct pj_build *build, size_t i, size_t k)
+{
+    const struct pj_build_work *a = &build->works[i], *b = &build->works[k];
+    return a->module == b->module && b->left_out && strcmp(a->unit->reason_code, b->unit->reason_code) == 0;
+}
+
+static bool is_told(const struct pj_build *build, size_t i)
+{
+    for (size_t k = i; k-- > 0 && build->works[k].module == build->works[i].module;) {
+        if (is_alike(build, i, k))
+            return true;
+    }
+    return false;
+}
+
+/* "physics: sm_75, sm_80 left out: NVRTC 11.2 …": of each module and kind of reason, with the text of the
+ * first. */
 static int note_left_out(struct pj_build *build, struct pj_error **err)
 {
     struct pj_build_report *report = &build->report;
     report->notes = pj_arena_calloc(&build->arena, build->count + NOTES_OF_EARLIER, sizeof *report->notes);
     if (!report->notes)
         return pj_error_no_memory(err);
-    for (size_t i = 0; i < build->count;) {
+    for (size_t i = 0; i < build->count; i++) {
         PJ_CLEANUP_BUFFER struct pj_buffer text = {0};
         const char *targets[LEFT_OUT_NAMED_MAX];
-        size_t module = build->works[i].module, count = 0;
-        const char *reason = NULL;
-        const struct pj_build_unit *unit = build->works[i].unit;
-        for (; i < build->count && build->works[i].module == module; i++) {
-            if (!build->works[i].left_out)
-                continue;
-            if (count < LEFT_OUT_NAMED_MAX)
-                targets[count] = build->works[i].unit->target;
-            count++;
-            reason = reason ? reason : build->works[i].unit->reason;
-        }
-        if (!reason)
+        size_t count = 0;
+        if (!build->works[i].left_out || is_told(build, i))
             continue;
+        for (size_t k = i; k < build->count && build->works[k].module == build->works[i].module; k++) {
+            if (is_alike(build, i, k) && count++ < LEFT_OUT_NAMED_MAX)
+                targets[count - 1] = build->works[k].unit->target;
+        }
         pj_phrase_names(&text, targets, count, LEFT_OUT_NAMED_MAX);
-        report->notes[report->note_count] = pj_arena_printf(&build->arena, "%s: %s left out: %s",
-                                                            unit->module, pj_buffer_text(&text), reason);
+        report->notes[report->note_count] =
+            pj_arena_printf(&build->arena, "%s: %s left out: %s", build->works[i].unit->module,
+                            pj_buffer_text(&text), build->works[i].unit->reason);
         if (text.failed || !report->notes[report->note_count++])
             return pj_error_no_memory(err);
     }
