@@ -124,6 +124,11 @@ class Machine:
             background.stop(5)
         shutil.rmtree(self.folder, ignore_errors=True)
 
+    def show_one_gpu(self):
+        """From now on the first GPU is the only one; others that no target is for would be told by status 4."""
+        visible = self.environment.get("CUDA_VISIBLE_DEVICES", "0")
+        self.environment["CUDA_VISIBLE_DEVICES"] = visible.split(",")[0]
+
     def size(self, real, emulated):
         return emulated if self.emulated else real
 

@@ -75,6 +75,7 @@ def learn_gpu(machine):
     report = machine.warm(workload.write_manifest(machine.path("one.yaml"), [one]), machine.cache())
     if report.json["host"]["driver_version"] != PROFILE and not machine.emulated:
         raise Broken(f"the profile is of driver {PROFILE}, this one is {report.json['host']['driver_version']}")
+    machine.show_one_gpu()  # whose entries alone are made
     return first_gpu(report)
 
 

@@ -356,6 +356,12 @@ static const struct pj_finding_info table[PJ_FINDING_COUNT] = {
         {"driver-failed", PJ_SEVERITY_ERROR, PJ_STOPS_WARM, PJ_SYMPTOM_NO_DRIVER, "the driver does not start",
          "A process of its own loaded the driver and called cuInit; this is the driver's own word.",
          "see the other findings; nvidia-smi must work first", NULL, NULL},
+    [PJ_FINDING_GPU_NOT_SERVED] = {"gpu-not-served", PJ_SEVERITY_WARNING, 0, PJ_SYMPTOM_OTHER_USER,
+                                   "a GPU of this machine is not among the manifest's targets",
+                                   "Entries are for one architecture each [2]: what was warmed for sm_80 and "
+                                   "sm_90 is compiled again on "
+                                   "an sm_120.",
+                                   "write native among the targets in {subject}", NULL, "MANIFEST"},
     [PJ_FINDING_MEMORY_SMALL] =
         {"memory-small", PJ_SEVERITY_WARNING, 0, PJ_SYMPTOM_COMPILE_FAILS, "there is little memory",
          "A worker takes about 90 MB for a megabyte of PTX [17], a large kernel much more.",

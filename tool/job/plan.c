@@ -306,7 +306,7 @@ int pj_plan_expand(struct pj_plan *plan, const struct pj_plan_selection *selecti
         if (r < 0)
             return r;
     }
-    return 0;
+    return pj_plan_find_unserved(plan, machine, err);
 }
 
 bool pj_job_needs_preparing(const struct pj_job *job)
@@ -370,6 +370,7 @@ void pj_plan_free(struct pj_plan *plan)
         return;
     free(plan->jobs);
     free(plan->left_out.items);
+    free(plan->unserved.items);
     pj_arena_free(&plan->arena);
     free(plan);
 }

@@ -104,6 +104,12 @@ struct pj_left_out {
     const char *why; /* one clause that holds for every target with this reason */
 };
 
+/** A visible GPU that would compile a module at first use: it can run it, and no job is for it. */
+struct pj_unserved {
+    size_t module; /* index in the manifest */
+    uint16_t target;
+};
+
 struct pj_plan {
     struct pj_arena arena;
     const struct pj_manifest *manifest; /* borrowed */
@@ -117,6 +123,10 @@ struct pj_plan {
         struct pj_left_out *items;
         size_t count, capacity;
     } left_out;
+    struct {
+        struct pj_unserved *items; /* in manifest order */
+        size_t count, capacity;
+    } unserved;
     uint16_t last_left_out; /* that the module at hand does not run on, while one is expanded */
 };
 

@@ -33,6 +33,9 @@ int pj_plan_judge_prepared(struct pj_plan *plan, struct pj_job *job, const struc
  * that is not prepared that of all that NVRTC is given. */
 int pj_plan_digest(const struct pj_module *module, struct pj_job *job, struct pj_error **err);
 
+/** After expanding: fills plan->unserved for the machine's GPUs. */
+int pj_plan_find_unserved(struct pj_plan *plan, const struct pj_plan_machine *machine, struct pj_error **err);
+
 /** Joins jobs that have one key (contents, target, option text); the first one stays and takes all names. */
 int pj_plan_join_equal(struct pj_plan *plan, struct pj_error **err);
 

@@ -36,7 +36,11 @@ static const struct pj_schema_key root_keys[] = {
             .name = "targets",
             .type = PJ_TYPE_TARGETS,
             .default_text = "[native]",
-            .help = "What to compile for, where a module has no `targets` of its own.",
+            .help = "What to compile for, where a module has no `targets` of its own. Where a GPU of the "
+                    "machine could run a "
+                    "required module and no target is for it, the report names both, with status 4; `native` "
+                    "is every "
+                    "GPU of the machine.",
             .example = "targets: [native, sm_80..sm_90]",
         },
     [PJ_ROOT_VERIFY] =

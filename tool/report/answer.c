@@ -159,6 +159,28 @@ static void put_troubles(struct line *line, const struct troubles *troubles)
     }
 }
 
+/* "2 modules have no target for the GPU here, sm_120, and will be compiled there at first use: a, b" */
+static void put_unserved(struct line *line)
+{
+    const struct pj_report *report = line->report;
+    for (size_t i = 0; i < report->unserved_count; i++) {
+        const struct pj_report_unserved *unserved = &report->unserved[i];
+        if (!unserved->required || (report->targets_given && report->exit_code != PJ_EXIT_OK))
+            continue;
+        put_clause(line);
+        if (report->targets_given) {
+            pj_buffer_printf(line->buffer, "not for the GPU here, %s, which -t does not name",
+                             unserved->target);
+            continue;
+        }
+        pj_phrase_count(line->buffer, unserved->module_count, "module has", "modules have");
+        pj_buffer_printf(
+            line->buffer,
+            " no target for the GPU here, %s, and will be compiled there at first use: ", unserved->target);
+        pj_phrase_names(line->buffer, unserved->modules, unserved->module_count, PJ_NAMED_MAX);
+    }
+}
+
 static void put_not_required(struct line *line, const struct troubles *troubles)
 {
     if (troubles->not_required == 0)
@@ -220,6 +242,18 @@ static void put_doctor(const struct pj_report *report, struct pj_buffer *buffer)
         pj_phrase_quote(buffer, report->repeat_options[++i]);
     }
     put_manifest(report, buffer);
+}
+
+/* What the manifest leaves out, a run of it cannot add. */
+static void put_unserved_cure(const struct pj_report *report, struct pj_buffer *buffer)
+{
+    if (!pj_report_is_unserved(report))
+        return;
+    pj_buffer_puts(buffer, "; write native among the targets in");
+    if (report->manifest && strcmp(report->manifest, "-") == 0)
+        pj_buffer_puts(buffer, " the manifest");
+    else
+        put_manifest(report, buffer);
 }
 
 static void put_cure(const struct pj_report *report, const struct troubles *troubles,
@@ -376,7 +410,7 @@ int pj_render_answer(const struct pj_report *report, bool below_table, struct pj
     count_troubles(report, &troubles);
     if (report->exit_code != PJ_EXIT_OK && !report->dies_by_signal)
         pj_buffer_printf(buffer, "exit %d: ", (int)report->exit_code);
-    bool trouble = troubles.required > 0 || report->exit_reason;
+    bool trouble = troubles.required > 0 || report->exit_reason || pj_report_is_unserved(report);
     if (trouble) {
         put_troubles(&line, &troubles);
     } else {
@@ -384,11 +418,13 @@ int pj_render_answer(const struct pj_report *report, bool below_table, struct pj
         put_time(report, buffer);
         line.begun = true;
     }
+    put_unserved(&line);
     put_not_required(&line, &troubles);
     put_evicted(report, buffer);
     put_against(report, buffer);
     if (!trouble)
         put_cache(&report->cache, buffer);
+    put_unserved_cure(report, buffer);
     put_cure(report, &troubles, buffer);
     return pj_buffer_check(buffer, err);
 }

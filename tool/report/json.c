@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The report as JSON of schema prejit-report/1, one job at a time. */
+#include <string.h>
+
 #include "base/memory.h"
 #include "report/json_builder.h"
 #include "report/render.h"
@@ -288,6 +290,24 @@ static json_t *make_job(const struct pj_report *report, const struct pj_report_j
     return pj_json_finish(&object);
 }
 
+static json_t *make_unserved(const struct pj_report *report, const struct pj_report_unserved *unserved)
+{
+    struct pj_json_builder devices = {.value = json_array()};
+    struct pj_json_builder modules = {.value = json_array()};
+    for (size_t i = 0; i < report->host.device_count; i++) {
+        if (strcmp(report->host.devices[i].arch, unserved->target) == 0)
+            pj_json_item(&devices, make_device(&report->host.devices[i]));
+    }
+    for (size_t i = 0; i < unserved->module_count; i++)
+        pj_json_item(&modules, pj_json_text(unserved->modules[i]));
+    struct pj_json_builder object = {.value = json_object()};
+    pj_json_member(&object, "target", pj_json_text(unserved->target));
+    pj_json_member(&object, "devices", pj_json_finish(&devices));
+    pj_json_member(&object, "modules", pj_json_finish(&modules));
+    pj_json_member(&object, "required", json_boolean(unserved->required));
+    return pj_json_finish(&object);
+}
+
 static json_t *make_variable(const struct pj_report_variable *variable)
 {
     struct pj_json_builder object = {.value = json_object()};
@@ -311,8 +331,10 @@ int pj_render_json(const struct pj_report *report, struct pj_buffer *buffer, str
     pj_buffer_puts(buffer, ",\n  \"jobs\": [");
     for (size_t i = 0; i < report->job_count && !buffer->failed; i++)
         pj_json_append(buffer, i == 0 ? "\n    " : ",\n    ", make_job(report, &report->jobs[i]));
-    pj_buffer_puts(buffer,
-                   report->job_count > 0 ? "\n  ],\n  \"environment\": [" : "],\n  \"environment\": [");
+    pj_buffer_puts(buffer, report->job_count > 0 ? "\n  ],\n  \"unserved\": [" : "],\n  \"unserved\": [");
+    for (size_t i = 0; i < report->unserved_count; i++)
+        pj_json_append(buffer, i == 0 ? "" : ", ", make_unserved(report, &report->unserved[i]));
+    pj_buffer_puts(buffer, "],\n  \"environment\": [");
     for (size_t i = 0; i < report->environment_count; i++)
         pj_json_append(buffer, i == 0 ? "" : ", ", make_variable(&report->environment[i]));
     pj_buffer_puts(buffer, "],\n  \"notes\": [");

@@ -111,9 +111,18 @@ enum pj_trouble pj_report_trouble(const struct pj_report *report, const struct p
     }
 }
 
+bool pj_report_is_unserved(const struct pj_report *report)
+{
+    for (size_t i = 0; i < report->unserved_count && !report->targets_given; i++) {
+        if (report->unserved[i].required)
+            return true;
+    }
+    return false;
+}
+
 enum pj_exit pj_report_exit(const struct pj_report *report)
 {
-    enum pj_exit status = PJ_EXIT_OK;
+    enum pj_exit status = pj_report_is_unserved(report) ? PJ_EXIT_COLD : PJ_EXIT_OK;
     for (size_t i = 0; i < report->job_count; i++) {
         const struct pj_report_job *job = &report->jobs[i];
         bool undone = pj_report_trouble(report, job) == PJ_TROUBLE_UNDONE;

@@ -129,6 +129,15 @@ struct pj_report_job {
     const char *log; /* the compiler's, NULL = none */
 };
 
+/** Modules that a visible GPU compiles at first use, because no target is for it: all of them required, or
+ * none. */
+struct pj_report_unserved {
+    const char *target; /* "sm_120" */
+    bool required;
+    const char **modules;
+    size_t module_count;
+};
+
 /** Something the program must have set to read this cache. */
 struct pj_report_variable {
     const char *name, *value;
@@ -162,6 +171,9 @@ struct pj_report {
     size_t job_count;
     size_t left_out; /* targets of a range, family or `all` that a module is not warmed for; the notes name
                         them */
+    struct pj_report_unserved *unserved;
+    size_t unserved_count;
+    bool targets_given; /* by -t, which speaks of other machines: a GPU that is not served is no trouble */
     double seconds;
     struct pj_report_phases phases;
     bool has_store;

@@ -251,6 +251,11 @@ static PJ_DEFINE_MEMBER_LIST(job_list, struct pj_receipt_job, job_members)
     pj_codec_close(codec, '}');
 }
 
+static void name_member(struct pj_codec *codec, const char **name)
+{
+    pj_codec_text(codec, name, false);
+}
+
 static void profile_members(struct pj_codec *codec, struct pj_report_profile *profile)
 {
     pj_codec_open(codec, '{');
@@ -271,9 +276,22 @@ static PJ_DEFINE_MEMBER_LIST(profile_list, struct pj_report_profile, profile_mem
     pj_codec_close(codec, '}');
 }
 
-static void receipt_members(struct pj_codec *codec, struct pj_receipt *receipt)
+static PJ_DEFINE_MEMBER_LIST(name_list, const char *, name_member)
+
+    static void unserved_members(struct pj_codec *codec, struct pj_report_unserved *unserved)
 {
-    pj_codec_literal(codec, "{\"schema\":\"prejit-receipt/3\"");
+    pj_codec_open(codec, '{');
+    pj_member_name(codec, "target", &unserved->target);
+    pj_member_flag(codec, "required", &unserved->required);
+    name_list(codec, "modules", &unserved->modules, &unserved->module_count);
+    pj_codec_close(codec, '}');
+}
+
+static PJ_DEFINE_MEMBER_LIST(unserved_list, struct pj_report_unserved, unserved_members)
+
+    static void receipt_members(struct pj_codec *codec, struct pj_receipt *receipt)
+{
+    pj_codec_literal(codec, "{\"schema\":\"prejit-receipt/4\"");
     codec->follows = true;
     pj_member_text(codec, "tool_version", &receipt->tool_version);
     pj_codec_member(codec, "manifest_sha256");
@@ -282,6 +300,7 @@ static void receipt_members(struct pj_codec *codec, struct pj_receipt *receipt)
     pj_member_u64(codec, "limit_bytes", &receipt->limit_bytes);
     unsigned_member(codec, "samples", &receipt->samples);
     pj_member_text(codec, "gpu_listing", &receipt->gpu_listing);
+    pj_member_text(codec, "boot_id", &receipt->boot_id);
     pj_member_text(codec, "cuda_visible_devices", &receipt->cuda_visible_devices);
     pj_member_text(codec, "ld_library_path", &receipt->ld_library_path);
     pj_member_text(codec, "driver_option", &receipt->driver_option);
@@ -297,6 +316,7 @@ static void receipt_members(struct pj_codec *codec, struct pj_receipt *receipt)
     pj_codec_member(codec, "left_out");
     pj_codec_unsigned(codec, UINT32_MAX, &left_out);
     receipt->left_out = (size_t)left_out;
+    unserved_list(codec, "unserved", &receipt->unserved, &receipt->unserved_count);
     pj_member_inputs(codec, "inputs", &receipt->inputs, &receipt->input_count);
     codec->position_count = receipt->input_count;
     job_list(codec, "jobs", &receipt->jobs, &receipt->job_count);

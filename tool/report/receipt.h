@@ -54,6 +54,8 @@ struct pj_receipt {
     uint64_t limit_bytes;
     unsigned samples;
     const char *gpu_listing; /* canonical text of the /proc/driver/nvidia listing and device nodes as found */
+    const char *boot_id; /* of the boot in which the driver told its GPUs; NULL = the listing tells them, or
+                            it is not known */
     const char *cuda_visible_devices;  /* NULL = unset */
     const char *ld_library_path;       /* NULL = unset */
     const char *driver_option;         /* --driver or PREJIT_DRIVER; NULL = none */
@@ -67,8 +69,10 @@ struct pj_receipt {
     struct pj_report_library nvrtc;
     struct pj_report_offline offline;
     struct pj_report_host host;
-    unsigned cache_format;           /* 0 = unknown: no entry names */
-    size_t left_out;                 /* as in struct pj_report */
+    unsigned cache_format;               /* 0 = unknown: no entry names */
+    size_t left_out;                     /* as in struct pj_report */
+    struct pj_report_unserved *unserved; /* as in struct pj_report */
+    size_t unserved_count;
     struct pj_receipt_input *inputs; /* of all jobs, each once: a header may be many jobs' */
     size_t input_count;
     struct pj_receipt_job *jobs;
@@ -78,7 +82,7 @@ struct pj_receipt {
 /** A larger text is no receipt: nobody keeps one, and pj_receipt_read refuses it. */
 enum { PJ_RECEIPT_MAX_BYTES = 64 * 1024 * 1024 };
 
-/** Appends the JSON text of `receipt`, schema "prejit-receipt/3". Every byte of its strings comes back, UTF-8
+/** Appends the JSON text of `receipt`, schema "prejit-receipt/4". Every byte of its strings comes back, UTF-8
  * or not; times come back to the microsecond, and as not measured where they are negative or not finite. A
  * NULL id, module, target or path, or an input that there is none of, is PJ_ERROR_INTERNAL. */
 int pj_receipt_write(const struct pj_receipt *receipt, struct pj_buffer *ret_text, struct pj_error **err);

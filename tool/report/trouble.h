@@ -27,6 +27,9 @@ bool pj_report_is_plan(const struct pj_report *report);
 /** The class of `job`, required or not. */
 enum pj_trouble pj_report_trouble(const struct pj_report *report, const struct pj_report_job *job);
 
+/** Does a visible GPU compile a required module at first use, because the manifest has no target for it? */
+bool pj_report_is_unserved(const struct pj_report *report);
+
 /** `has`, and a time that can be one: finite, not negative. */
 bool pj_report_ms_known(bool has, double ms);
 

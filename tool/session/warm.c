@@ -10,6 +10,7 @@
 #include "session/receipt/reuse.h"
 #include "session/repair.h"
 #include "session/run/result.h"
+#include "session/run/unserved.h"
 
 static int run(struct pj_session *session, struct pj_error **err)
 {
@@ -58,8 +59,10 @@ int pj_warm(const struct pj_options *options, struct pj_result **ret_result, str
         if (r < 0)
             return r;
     }
-    if (nothing_to_do)
-        return pj_result_from_receipt(&session, ret_result, err);
+    if (nothing_to_do) {
+        r = pj_unserved_from_receipt(session, err);
+        return r < 0 ? r : pj_result_from_receipt(&session, ret_result, err);
+    }
     r = pj_opening_prepare(session, err);
     if (r == 0)
         r = run(session, err);

@@ -46,6 +46,7 @@ static void a_bare_report_has_every_member(void **state)
              "  \"phases\": {\"prepare_ms\": null, \"compile_ms\": null, \"prove_ms\": null},\n"
              "  \"store\": null,\n"
              "  \"jobs\": [],\n"
+             "  \"unserved\": [],\n"
              "  \"environment\": [],\n"
              "  \"notes\": [],\n"
              "  \"exit_reason\": null,\n"

@@ -113,6 +113,7 @@ static void json_survives(void **state)
     (void)state;
     sweep(render_json, "warm");
     sweep(render_json, "hostile");
+    sweep(render_json, "unserved");
     sweep(render_refusal, "warm");
 }
 
@@ -122,6 +123,7 @@ static void the_answer_survives(void **state)
     sweep(render_answer, "warm");
     sweep(render_answer, "trouble");
     sweep(render_answer, "hostile");
+    sweep(render_answer, "unserved");
 }
 
 static void what_build_shows_survives(void **state)

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-const char *const model_names[] = {"bare",    "warm", "offline", "against", "noop",
+const char *const model_names[] = {"bare",    "warm", "offline", "against", "unserved", "noop",
                                    "trouble", "plan", "hostile", "many",    NULL};
 
 /* Room for the entries of each job; entry_count says how many it has. */
@@ -237,6 +237,27 @@ static struct pj_report *make_against(struct pj_arena *arena)
     return report;
 }
 
+/* Two GPUs of one architecture for which required modules have no target; one that only `c` lacks, which is
+ * not required. */
+static struct pj_report *make_unserved(struct pj_arena *arena)
+{
+    static struct pj_report_device devices[] = {
+        {"NVIDIA X", "sm_120", "GPU-0"}, {"NVIDIA Y", "sm_120", "GPU-1"}, {"NVIDIA Z", "sm_90", "GPU-2"}};
+    static const char *required[] = {"a", "b"}, *optional[] = {"c"};
+    static struct pj_report_unserved unserved[] = {
+        {.target = "sm_120", .required = true, .modules = required, .module_count = 2},
+        {.target = "sm_90", .modules = optional, .module_count = 1}};
+    struct pj_report *report = model_proven(arena, 2);
+    if (!report)
+        return NULL;
+    report->host.devices = devices;
+    report->host.device_count = PJ_COUNT(devices);
+    report->unserved = unserved;
+    report->unserved_count = PJ_COUNT(unserved);
+    report->exit_code = pj_report_exit(report);
+    return report;
+}
+
 struct pj_report *model_make(struct pj_arena *arena, const char *name)
 {
     if (strcmp(name, "bare") == 0)
@@ -247,6 +268,8 @@ struct pj_report *model_make(struct pj_arena *arena, const char *name)
         return make_offline(arena);
     if (strcmp(name, "against") == 0)
         return make_against(arena);
+    if (strcmp(name, "unserved") == 0)
+        return make_unserved(arena);
     if (strcmp(name, "trouble") == 0)
         return make_trouble(arena);
     if (strcmp(name, "plan") == 0)

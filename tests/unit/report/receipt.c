@@ -74,6 +74,11 @@ static struct pj_receipt_job jobs[] = {
      .input_count = 1},
 };
 
+static const char *unserved_modules[] = {"a", "b\n\xff"};
+static struct pj_report_unserved unserved[] = {
+    {.target = "sm_120", .required = true, .modules = unserved_modules, .module_count = 2},
+    {.target = "sm_75", .modules = unserved_modules, .module_count = 1}};
+
 static struct pj_receipt full(void)
 {
     return (struct pj_receipt){.tool_version = "0.1.0",
@@ -82,6 +87,7 @@ static struct pj_receipt full(void)
                                .limit_bytes = UINT64_MAX,
                                .samples = 3,
                                .gpu_listing = "0000:01:00.0\n",
+                               .boot_id = "c0ffee",
                                .cuda_visible_devices = "",
                                .ld_library_path = NULL,
                                .driver_option = NULL,
@@ -100,6 +106,8 @@ static struct pj_receipt full(void)
                                .offline = {profiles, PJ_COUNT(profiles), "ptxas 13.0.88", "/opt/bin/ptxas"},
                                .cache_format = 65,
                                .left_out = 7,
+                               .unserved = unserved,
+                               .unserved_count = PJ_COUNT(unserved),
                                .inputs = inputs,
                                .input_count = PJ_COUNT(inputs),
                                .jobs = jobs,
@@ -192,6 +200,7 @@ static void everything_comes_back(void **state)
     assert_true(found->limit_bytes == receipt.limit_bytes);
     assert_int_equal(found->samples, receipt.samples);
     assert_text(found->gpu_listing, receipt.gpu_listing);
+    assert_text(found->boot_id, "c0ffee");
     assert_text(found->cuda_visible_devices, receipt.cuda_visible_devices);
     assert_null(found->ld_library_path);
     assert_null(found->driver_option);
@@ -220,6 +229,12 @@ static void everything_comes_back(void **state)
     assert_text(found->offline.compiler_path, "/opt/bin/ptxas");
     assert_int_equal(found->cache_format, 65);
     assert_int_equal(found->left_out, 7);
+    assert_int_equal(found->unserved_count, 2);
+    assert_text(found->unserved[0].target, "sm_120");
+    assert_true(found->unserved[0].required && !found->unserved[1].required);
+    assert_int_equal(found->unserved[0].module_count, 2);
+    assert_text(found->unserved[0].modules[1], "b\n\xff");
+    assert_int_equal(found->unserved[1].module_count, 1);
     assert_int_equal(found->input_count, PJ_COUNT(inputs));
     for (size_t i = 0; i < PJ_COUNT(inputs); i++) {
         assert_file(&found->inputs[i].file, &inputs[i].file);
@@ -236,14 +251,14 @@ static void everything_comes_back(void **state)
 
 #define ZERO_DIGEST "0000000000000000000000000000000000000000000000000000000000000000"
 static const char empty_text[] =
-    "{\"schema\":\"prejit-receipt/3\",\"tool_version\":null,\"manifest_sha256\":\"" ZERO_DIGEST
-    "\",\"selection\":null,\"limit_bytes\":0,\"samples\":0,\"gpu_listing\":null,"
+    "{\"schema\":\"prejit-receipt/4\",\"tool_version\":null,\"manifest_sha256\":\"" ZERO_DIGEST
+    "\",\"selection\":null,\"limit_bytes\":0,\"samples\":0,\"gpu_listing\":null,\"boot_id\":null,"
     "\"cuda_visible_devices\":null,\"ld_library_path\":null,\"driver_option\":null,"
     "\"ld_so_cache_mtime_seconds\":0,\"driver_files\":[],\"nvrtc_search\":null,\"nvrtc_files\":[],"
     "\"nvrtc\":{\"path\":null,\"version\":null,\"build\":null},\"host\":{\"driver_version\":null,"
     "\"kernel_driver\":null,\"cuda_version\":0,\"stamp\":null,\"devices\":[]},"
     "\"offline\":{\"profiles\":[],\"compiler\":null,\"compiler_path\":null},\"cache_format\":0,\"left_"
-    "out\":0,"
+    "out\":0,\"unserved\":[],"
     "\"inputs\":[],\"jobs\":[]}\n";
 
 static void an_empty_receipt_is_written_to_the_byte(void **state)
@@ -397,15 +412,15 @@ static void assert_refused(const char *from, const char *to, const char *message
 static void the_message_names_place_and_cure(void **state)
 {
     (void)state;
-    assert_refused("prejit-receipt/3", "prejit-receipt/2",
+    assert_refused("prejit-receipt/4", "prejit-receipt/2",
                    "reading the receipt at byte 0, member \"schema\": expected "
-                   "{\"schema\":\"prejit-receipt/3\", found `{\"schema\":\"prejit-receip...`; "
+                   "{\"schema\":\"prejit-receipt/4\", found `{\"schema\":\"prejit-receip...`; "
                    "`prejit warm` writes a new one");
     assert_refused("\"samples\":3", "\"samples\":\"3\"",
                    "reading the receipt at byte 205, member \"samples\": expected a whole number within its "
                    "limits, found `\"3\",\"gpu_listing\":\"0000:...`; `prejit warm` writes a new one");
     assert_refused("]}\n", "",
-                   "reading the receipt at byte 3325, member \"entries\": expected ], found the end; "
+                   "reading the receipt at byte 3477, member \"entries\": expected ], found the end; "
                    "`prejit warm` writes a new one");
 }
 

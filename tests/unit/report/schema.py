@@ -84,6 +84,7 @@ def main():
     check_strict(validator, models["warm"], 100)
     check_strict(validator, models["against"], 100)
     check_strict(validator, models["offline"], 100)
+    check_strict(validator, models["unserved"], 100)
     refusal = load(emit, "refusal")
     for error in validator.iter_errors(refusal):
         sys.exit(f"refusal: {error.json_path}: {error.message}")

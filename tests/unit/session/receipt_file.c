@@ -109,7 +109,7 @@ static void test_links(void **state)
 
 static void test_contents(void **state)
 {
-    static const char *const texts[] = {"", "{}", "hello", "{\"schema\": \"prejit-receipt/3\"}", "\xff"};
+    static const char *const texts[] = {"", "{}", "hello", "{\"schema\": \"prejit-receipt/4\"}", "\xff"};
     (void)state;
     CLEANUP_RUN struct run run;
     run_make(&run);

@@ -76,13 +76,13 @@ static void count_sources(const struct pj_manifest *manifest, struct pj_toolkit_
 static int locate_filled(struct pj_doctor *doctor, struct pj_error **err)
 {
     const struct pj_doctor_options *options = doctor->options;
-    PJ_CLEANUP_MANIFEST struct pj_manifest *manifest = NULL;
     PJ_CLEANUP_ERROR struct pj_error *problem = NULL;
     if (!options->manifest && !options->cache)
         return 0;
-    int r = options->manifest ? pj_given_manifest_load(options->manifest, &manifest, err) : 0;
+    int r = options->manifest ? pj_given_manifest_load(options->manifest, &doctor->manifest, err) : 0;
     if (r < 0)
         return r;
+    const struct pj_manifest *manifest = doctor->manifest;
     if (manifest)
         count_sources(manifest, &doctor->needs);
     const struct pj_cache_inputs inputs = {

@@ -115,6 +115,7 @@ static void free_doctor(struct pj_doctor *doctor)
     pj_arena_free(&doctor->facts.arena);
     pj_arena_free(&doctor->toolkit.arena);
     pj_buffer_free(&doctor->offline_text);
+    pj_manifest_free(doctor->manifest);
     pj_arena_free(&doctor->arena);
 }
 

@@ -20,7 +20,8 @@ struct pj_doctor {
     struct pj_driver_facts facts;
     struct pj_toolkit_needs needs; /* of the manifest and the options */
     struct pj_toolkit_facts toolkit;
-    const char *read_path; /* the cache that the program uses; NULL = none */
+    struct pj_manifest *manifest; /* NULL = none was given */
+    const char *read_path;        /* the cache that the program uses; NULL = none */
     enum pj_cache_source read_source;
     uint64_t limit_bytes; /* of the program; 0 = it stores nothing */
     enum pj_cache_source limit_source;
@@ -53,6 +54,10 @@ int pj_doctor_content(const struct pj_program *program, const char *path, uint64
 
 /** Asks the driver itself, in a worker. A driver that does not start, or not in time, is a finding. */
 int pj_doctor_ask_driver(struct pj_doctor *doctor, struct pj_error **err);
+
+/** The driver's worker told its GPUs: one that the manifest's targets leave out is a finding. */
+int pj_doctor_find_unserved(struct pj_doctor *doctor, const struct pj_wire_started *started,
+                            struct pj_error **err);
 
 /** The report, with the answer as its last line; and as JSON. */
 int pj_doctor_render_text(const struct pj_doctor *doctor, struct pj_buffer *text, struct pj_error **err);

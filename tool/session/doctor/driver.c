@@ -30,7 +30,7 @@ static int hear(struct pj_doctor *doctor, const struct pj_wire_started *started,
     doctor->driver_text = pj_arena_printf(&doctor->arena, "the driver starts: CUDA %d.%d, %u GPU%s",
                                           started->cuda_version / 1000, started->cuda_version % 1000 / 10,
                                           started->device_count, started->device_count == 1 ? "" : "s");
-    return doctor->driver_text ? 0 : pj_error_no_memory(err);
+    return doctor->driver_text ? pj_doctor_find_unserved(doctor, started, err) : pj_error_no_memory(err);
 }
 
 static int wait(struct pj_doctor *doctor, struct pj_pool *pool, struct pj_error **err)

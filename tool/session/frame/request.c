@@ -16,6 +16,7 @@
 #include "session/run/left_out.h"
 #include "session/run/machine.h"
 #include "session/run/outcome.h"
+#include "session/run/unserved.h"
 #include "session/run/worker_program.h"
 
 static int parse_selection(struct pj_session *session, struct pj_error **err)
@@ -142,6 +143,8 @@ int pj_request_expand(struct pj_session *session, struct pj_error **err)
         r = pj_plan_settle(session->plan, err);
     if (r == 0)
         r = pj_left_out_note(session, err);
+    if (r == 0)
+        r = pj_unserved_note(session, err);
     if (r < 0)
         return r;
     session->outcomes =

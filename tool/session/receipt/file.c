@@ -246,6 +246,8 @@ int pj_receipt_save(struct pj_session *session, struct pj_error **err)
     receipt.host.devices = machine->devices;
     receipt.host.device_count = machine->device_count;
     receipt.left_out = session->plan->left_out.count;
+    receipt.unserved = session->unserved;
+    receipt.unserved_count = session->unserved_count;
     receipt.cache_format = session->format == PJ_FORMAT_KNOWN ? PJ_CACHE_FORMAT : 0;
     PJ_CLEANUP_BUFFER struct pj_buffer text = {0};
     PJ_CLEANUP_CLOSE int own = -1;

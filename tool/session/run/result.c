@@ -196,6 +196,9 @@ static int fill_common(struct pj_session *session, struct pj_report *report, str
 {
     report->command = session->command;
     report->manifest = session->options->manifest;
+    report->unserved = session->unserved;
+    report->unserved_count = session->unserved_count;
+    report->targets_given = session->selection.target_count > 0;
     report->notes = session->notes;
     report->note_count = session->note_count;
     int r = fill_environment(session, report, err);

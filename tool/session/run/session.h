@@ -134,6 +134,8 @@ struct pj_session {
     struct pj_outcome *outcomes;
     struct pj_machine machine;
     struct pj_compiler nvrtc;
+    struct pj_report_unserved *unserved;
+    size_t unserved_count;
     struct pj_report_offline offline; /* of a run without a driver */
     enum pj_format_state format;
     const char *stamp; /* NULL = not known */
