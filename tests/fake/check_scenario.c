@@ -196,6 +196,11 @@ static void hang(void)
     int status = check_process(load_and_wait, check_ptx("k", ""));
     EXPECT(WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM);
     EXPECT(check_load_text(check_ptx("other", "")).load == CUDA_SUCCESS);
+    check_play("hang_prove kernel=other\n");
+    EXPECT(check_load_text(check_ptx("other", "")).load == CUDA_SUCCESS);
+    setenv("CUDA_DISABLE_PTX_JIT", "1", 1);
+    status = check_process(load_and_wait, check_ptx("other", ""));
+    EXPECT(WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM);
 }
 
 static void kill_for_memory(void)

@@ -11,12 +11,14 @@
 
 void fake_compile_prove_crash(const struct fake_compilation *compilation)
 {
-    if (!fake_scenario_has(FAKE_ACT_CRASH_PROVE))
+    if (!fake_scenario_has(FAKE_ACT_CRASH_PROVE) && !fake_scenario_has(FAKE_ACT_HANG_PROVE))
         return;
     struct fake_ptx ptx;
     fake_ptx_read(compilation->text, compilation->bytes, fake_scenario()->newest_isa, &ptx);
     if (fake_scenario_rule(FAKE_ACT_CRASH_PROVE, &ptx, compilation->arch))
         fake_disaster_crash();
+    if (fake_scenario_rule(FAKE_ACT_HANG_PROVE, &ptx, compilation->arch))
+        fake_disaster_hang();
     fake_ptx_free(&ptx);
 }
 

@@ -14,6 +14,14 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+/* A library that hangs in whoever opens it: its constructors run inside dlopen. */
+__attribute__((constructor)) static void hang_when_opened(void)
+{
+    const char *wanted = getenv("NVIDIA_FAKE_OPEN");
+    if (wanted && strcmp(wanted, "hang") == 0)
+        fake_disaster_hang();
+}
+
 _Noreturn void fake_disaster_crash(void)
 {
     struct rlimit no_core = {0};
@@ -23,6 +31,12 @@ _Noreturn void fake_disaster_crash(void)
     signal(SIGSEGV, SIG_DFL);
     raise(SIGSEGV);
     _exit(139);
+}
+
+_Noreturn void fake_disaster_hang(void)
+{
+    for (;;)
+        pause();
 }
 
 /* Adds one to the line `oom_kill N` of a stand-in for a cgroup's memory.events. */
@@ -71,7 +85,6 @@ void fake_disaster_strike(const struct fake_ptx *ptx, unsigned arch)
     rule = fake_scenario_rule(FAKE_ACT_HANG, ptx, arch);
     if (rule) {
         fake_scenario_log("hang", "line=%u", rule->line);
-        for (;;)
-            pause();
+        fake_disaster_hang();
     }
 }

@@ -9,4 +9,7 @@
 void fake_disaster_strike(const struct fake_ptx *ptx, unsigned arch);
 _Noreturn void fake_disaster_crash(void);
 
+/* Never returns. */
+_Noreturn void fake_disaster_hang(void);
+
 #endif

@@ -20,6 +20,7 @@ struct fake_device_plan {
 enum fake_act {
     FAKE_ACT_CRASH,
     FAKE_ACT_CRASH_PROVE,
+    FAKE_ACT_HANG_PROVE,
     FAKE_ACT_HANG,
     FAKE_ACT_KILL,
     FAKE_ACT_REFUSE,

@@ -50,11 +50,17 @@ static const struct {
     enum fake_act act;
     const char *key; /* what it must have beside kernel= */
 } kinds[] = {
-    {"crash", FAKE_ACT_CRASH, NULL},         {"crash_prove", FAKE_ACT_CRASH_PROVE, NULL},
-    {"hang", FAKE_ACT_HANG, NULL},           {"kill", FAKE_ACT_KILL, "events="},
-    {"refuse", FAKE_ACT_REFUSE, NULL},       {"out_of_memory_jit", FAKE_ACT_REFUSE, NULL},
-    {"slow", FAKE_ACT_SLOW, "ms="},          {"memory", FAKE_ACT_MEMORY, "mb="},
-    {"payload", FAKE_ACT_PAYLOAD, "bytes="}, {"bad_payload", FAKE_ACT_BAD_PAYLOAD, "arch="},
+    {"crash", FAKE_ACT_CRASH, NULL},
+    {"crash_prove", FAKE_ACT_CRASH_PROVE, NULL},
+    {"hang_prove", FAKE_ACT_HANG_PROVE, NULL},
+    {"hang", FAKE_ACT_HANG, NULL},
+    {"kill", FAKE_ACT_KILL, "events="},
+    {"refuse", FAKE_ACT_REFUSE, NULL},
+    {"out_of_memory_jit", FAKE_ACT_REFUSE, NULL},
+    {"slow", FAKE_ACT_SLOW, "ms="},
+    {"memory", FAKE_ACT_MEMORY, "mb="},
+    {"payload", FAKE_ACT_PAYLOAD, "bytes="},
+    {"bad_payload", FAKE_ACT_BAD_PAYLOAD, "arch="},
 };
 
 static void read_value(struct fake_words *words, struct fake_rule *rule, const char *value)

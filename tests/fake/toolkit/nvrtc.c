@@ -32,6 +32,8 @@ int nvrtcVersion(int *major, int *minor)
 {
     if (!major || !minor)
         return NVRTC_INVALID_INPUT;
+    while (toolkit_stage()->hang_version)
+        pause();
     *major = toolkit_stage()->major;
     *minor = toolkit_stage()->minor;
     return NVRTC_OK;

@@ -117,6 +117,8 @@ static void read_line(void *into, struct fake_words *words)
         stage->unstable = fake_words_yes(words);
     } else if (strcmp(directive, "no_trace") == 0) {
         stage->no_trace = fake_words_yes(words);
+    } else if (strcmp(directive, "hang_version") == 0) {
+        stage->hang_version = fake_words_yes(words);
     } else if (strcmp(directive, "lto_version") == 0) {
         stage->lto_version = (unsigned)fake_words_number(words);
     } else if (strcmp(directive, "state") == 0) {
@@ -144,6 +146,14 @@ static void load(void)
         close(descriptor);
     }
     free(path);
+}
+
+/* A library that hangs in whoever opens it. */
+__attribute__((constructor)) static void hang_when_opened(void)
+{
+    const char *wanted = getenv("NVIDIA_FAKE_OPEN");
+    while (wanted && strcmp(wanted, "hang") == 0)
+        pause();
 }
 
 /* A library that is not whole is closed again by who opened it. */

@@ -37,6 +37,7 @@ struct toolkit_stage {
     size_t arch_count;
     bool unstable;
     bool no_trace;
+    bool hang_version;
     unsigned lto_version; /* the newest LTO-IR it takes, and the one it makes */
     char *state_path;
     char *log_path;
