@@ -86,6 +86,9 @@ static void check(const struct pj_wire_message *message, size_t size)
         require(message->made.result_name && message->made.failed_call);
         check_files(message->made.file_count, message->made.files, size);
         return;
+    case PJ_WIRE_STEP:
+        require(message->step.doing && strlen(message->step.doing) < size);
+        return;
     }
     abort();
 }

@@ -14,7 +14,7 @@ static const struct pj_cuda_symbol symbols[] = {PJ_CUDA_REQUIRED(REQUIRED) PJ_CU
 
 int pj_cuda_open(const char *path, struct pj_cuda *ret_cuda, struct pj_error **err)
 {
-    const char *name = path ? path : "libcuda.so.1", *missing = NULL;
+    const char *name = path ? path : PJ_CUDA_LIBRARY, *missing = NULL;
     struct pj_cuda cuda = {0};
     int r = pj_cuda_library_open(name, "the CUDA driver", &cuda.handle, err);
     if (r < 0)

@@ -50,6 +50,9 @@ struct pj_cuda {
 };
 #undef PJ_CUDA_FIELD
 
+/** What the loader looks for where no path is given. */
+#define PJ_CUDA_LIBRARY "libcuda.so.1"
+
 /** Opens `path`, or libcuda.so.1 by the loader's rule where it is NULL. PJ_ERROR_ENVIRONMENT where it is not
  * there, is a stub, or misses a required function. `cuda` is filled on success and stays open: CUDA libraries
  * are not made to be unloaded. */

@@ -26,9 +26,15 @@ struct pj_child_environment {
 char **pj_child_environment(struct pj_arena *arena, char *const *caller,
                             const struct pj_child_environment *wanted);
 
-/** Starts `program` as a worker in `directory` (NULL = the caller's). Its socket end is descriptor 3,
- * everything above is closed. *ret_socket, the parent's end, does not block. */
+/** The parent's descriptors of one worker; they do not block. */
+struct pj_child_ends {
+    int socket; /* messages */
+    int words;  /* what it writes to standard error */
+};
+
+/** Starts `program` as a worker in `directory` (NULL = the caller's), in a process group of its own whose
+ * number is *ret_pid. Its socket end is descriptor 3, everything above is closed. */
 int pj_child_spawn(const char *program, char *const *environment, const char *directory, pid_t *ret_pid,
-                   int *ret_socket, struct pj_error **err);
+                   struct pj_child_ends *ret_ends, struct pj_error **err);
 
 #endif

@@ -15,18 +15,24 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/text.h"
 #include "host/limits.h"
 #include "job/child.h"
+#include "job/pool_words.h"
 
 struct pj_worker {
     struct pj_worker *next;
     pid_t pid;
     int socket;
+    struct pj_words words; /* on standard error */
+    char step[256];        /* what it said it would do next, on its way to `started`; "" = nothing so far */
+    unsigned steps;
     void *owner;
     bool greeted, started, busy, reaped;
     uint64_t job;
     enum pj_wire_type answer; /* what ends being busy */
     double deadline_ms;       /* of what it does now; INFINITY = none */
+    double allowed_ms;        /* for it */
     struct pj_wire_start start;
     struct pj_arena arena; /* strings of `start` */
 };
@@ -38,6 +44,7 @@ struct pj_pool {
     struct pj_worker *ending; /* killed, not reaped so far */
     struct pj_arena message_arena;
     struct pj_wire_message message;
+    struct pj_words_listener listener;
     uint64_t oom_kills;
     bool knows_oom_kills;
 };
@@ -50,6 +57,7 @@ int pj_pool_new(const struct pj_pool_options *options, struct pj_pool **ret_pool
     if (!pool)
         return pj_error_no_memory(err);
     pool->options = *options;
+    pool->listener = (struct pj_words_listener){.hear = options->hear, .context = options->hear_context};
     pool->knows_oom_kills = pj_host_oom_kills(&options->root, &pool->oom_kills);
     *ret_pool = pool;
     return 0;
@@ -58,6 +66,7 @@ int pj_pool_new(const struct pj_pool_options *options, struct pj_pool **ret_pool
 static void free_worker(struct pj_worker *worker)
 {
     pj_close(worker->socket);
+    pj_close(worker->words.fd);
     pj_arena_free(&worker->arena);
     free(worker);
 }
@@ -103,8 +112,18 @@ static int spawn(const struct pj_pool *pool, const struct pj_worker_spec *spec, 
     char **environment = pj_child_environment(&worker->arena, environ, &wanted);
     if (!environment)
         return pj_error_no_memory(err);
-    return pj_child_spawn(pool->options.worker_program, environment, spec->directory, &worker->pid,
-                          &worker->socket, err);
+    struct pj_child_ends ends = {.socket = -1, .words = -1};
+    int r =
+        pj_child_spawn(pool->options.worker_program, environment, spec->directory, &worker->pid, &ends, err);
+    worker->socket = ends.socket;
+    worker->words.fd = ends.words;
+    return r;
+}
+
+static void allow(struct pj_worker *worker, double ms)
+{
+    worker->allowed_ms = ms;
+    worker->deadline_ms = pj_clock_ms() + ms;
 }
 
 int pj_pool_start(struct pj_pool *pool, const struct pj_worker_spec *spec, struct pj_worker **ret_worker,
@@ -113,9 +132,9 @@ int pj_pool_start(struct pj_pool *pool, const struct pj_worker_spec *spec, struc
     struct pj_worker *worker = calloc(1, sizeof *worker);
     if (!worker)
         return pj_error_no_memory(err);
-    worker->socket = -1;
+    worker->socket = worker->words.fd = -1;
     worker->owner = spec->owner;
-    worker->deadline_ms = pj_clock_ms() + pool->options.start_timeout_ms;
+    allow(worker, pool->options.start_timeout_ms);
     int r = prepare_start(pool, spec, worker, err);
     if (r == 0)
         r = spawn(pool, spec, worker, err);
@@ -136,7 +155,7 @@ int pj_pool_give(struct pj_pool *pool, struct pj_worker *worker, const struct pj
     worker->busy = true;
     worker->answer = order->type == PJ_WIRE_MAKE ? PJ_WIRE_MADE : PJ_WIRE_LOADED;
     worker->job = order->type == PJ_WIRE_MAKE ? order->make.job : order->load.job;
-    worker->deadline_ms = pj_clock_ms() + timeout_ms;
+    allow(worker, timeout_ms);
     PJ_CLEANUP_ERROR struct pj_error *send_error = NULL;
     int r = pj_wire_send(worker->socket, order, descriptors, &send_error);
     if (r == PJ_ERROR_WORKER) /* it died: the closed socket tells in pj_pool_wait, with the cause */
@@ -157,13 +176,29 @@ static void unlink_worker(struct pj_pool *pool, struct pj_worker *worker)
     }
 }
 
+/* The worker and what it started, its process group. */
+static void kill_group(pid_t pid)
+{
+    (void)kill(-pid, SIGKILL);
+    (void)kill(pid, SIGKILL); /* where it has not become a group so far */
+}
+
+/* Did the process end? It is not reaped: until then its number is nobody else's. */
+static bool has_ended(pid_t pid)
+{
+    siginfo_t info = {.si_pid = 0};
+    return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == pid;
+}
+
 /* Waits for a process that was killed or has closed its socket; false where it does not go (stuck in the
- * kernel). In a program that ignores SIGCHLD the kernel reaps it: then it is gone, but *ret_status stays as
- * it is. */
+ * kernel). What it started and left is killed. In a program that ignores SIGCHLD the kernel reaps it: then it
+ * is gone, but *ret_status stays as it is. */
 static bool reap(pid_t pid, double patience_ms, int *ret_status)
 {
     double until = pj_clock_ms() + patience_ms;
     for (;;) {
+        if (has_ended(pid))
+            (void)kill(-pid, SIGKILL);
         pid_t got = waitpid(pid, ret_status, WNOHANG);
         if (got == pid || (got < 0 && errno == ECHILD))
             return true;
@@ -174,13 +209,14 @@ static bool reap(pid_t pid, double patience_ms, int *ret_status)
     }
 }
 
-enum { REAP_PATIENCE_MS = 2000, STATUS_UNKNOWN = -1 };
+enum { REAP_PATIENCE_MS = 2000, STATUS_UNKNOWN = -1, STEPS_MAX = 4 * PJ_WIRE_PATHS_MAX };
 
 /* The kernel takes its time to take a CUDA process down: it is reaped later, so that nobody waits for it. */
 void pj_pool_stop(struct pj_pool *pool, struct pj_worker *worker)
 {
     unlink_worker(pool, worker);
-    (void)kill(worker->pid, SIGKILL);
+    kill_group(worker->pid);
+    pj_words_end(&worker->words, &pool->listener);
     worker->next = pool->ending;
     pool->ending = worker;
 }
@@ -210,16 +246,48 @@ static bool oom_kill_happened(struct pj_pool *pool)
     return true;
 }
 
+/* What it did when it died, where it had not started so far, and what it said last, where it died by itself.
+ */
+static void describe_death(const struct pj_worker *worker, const char *why, bool known,
+                           struct pj_death *death)
+{
+    char limit[PJ_DURATION_TEXT], how[160];
+    bool starting = !worker->started && worker->step[0] != '\0';
+    if (death->cause == PJ_DEATH_TIMED_OUT) {
+        (void)snprintf(death->text, sizeof death->text, "%s did not end within %s",
+                       starting          ? worker->step
+                       : worker->started ? "its work"
+                                         : "the start of the worker program",
+                       pj_text_from_ms(worker->allowed_ms, limit));
+        return;
+    }
+    if (why)
+        (void)snprintf(how, sizeof how, "%s", why);
+    else if (death->cause == PJ_DEATH_OUT_OF_MEMORY)
+        (void)snprintf(how, sizeof how, "killed by the kernel: out of memory");
+    else if (death->signal)
+        (void)snprintf(how, sizeof how, "killed by signal %d (%s)", death->signal, strsignal(death->signal));
+    else if (known)
+        (void)snprintf(how, sizeof how, "exited with status %d", death->status);
+    else
+        (void)snprintf(how, sizeof how, "gone, and how it ended is not known");
+    bool doing = starting && !why;
+    bool said = !why && death->cause == PJ_DEATH_CRASHED && worker->words.last[0] != '\0';
+    (void)snprintf(death->text, sizeof death->text, "%s%s%s%s%s%s", how, doing ? " while " : "",
+                   doing ? worker->step : "", said ? "; it said last: \"" : "",
+                   said ? worker->words.last : "", said ? "\"" : "");
+}
+
 static void bury(struct pj_pool *pool, struct pj_worker *worker, enum pj_death_cause cause, const char *why,
                  struct pj_event *event)
 {
     int status = STATUS_UNKNOWN;
     if (cause != PJ_DEATH_CRASHED)
-        (void)kill(worker->pid, SIGKILL);
+        kill_group(worker->pid);
     bool reaped = reap(worker->pid, REAP_PATIENCE_MS, &status);
     bool killed_late = !reaped && cause == PJ_DEATH_CRASHED;
     if (killed_late) { /* closed its socket but goes on */
-        (void)kill(worker->pid, SIGKILL);
+        kill_group(worker->pid);
         reaped = reap(worker->pid, REAP_PATIENCE_MS, &status);
     }
     struct pj_death death = {.cause = cause, .busy = worker->busy, .job = worker->job};
@@ -234,17 +302,8 @@ static void bury(struct pj_pool *pool, struct pj_worker *worker, enum pj_death_c
         death.cause = PJ_DEATH_PROTOCOL;
         why = "the worker closed its socket and went on";
     }
-    if (why)
-        (void)snprintf(death.text, sizeof death.text, "%s", why);
-    else if (death.cause == PJ_DEATH_OUT_OF_MEMORY)
-        (void)snprintf(death.text, sizeof death.text, "killed by the kernel: out of memory");
-    else if (death.signal)
-        (void)snprintf(death.text, sizeof death.text, "killed by signal %d (%s)", death.signal,
-                       strsignal(death.signal));
-    else if (known)
-        (void)snprintf(death.text, sizeof death.text, "exited with status %d", death.status);
-    else
-        (void)snprintf(death.text, sizeof death.text, "gone, and how it ended is not known");
+    pj_words_end(&worker->words, &pool->listener);
+    describe_death(worker, why, known, &death);
     unlink_worker(pool, worker);
     worker->reaped = reaped;
     worker->next = pool->buried;
@@ -291,6 +350,11 @@ static bool dispatch(struct pj_pool *pool, struct pj_worker *worker, struct pj_e
                            &ignored); /* a dead worker shows by its closed socket */
         return false;
     }
+    case PJ_WIRE_STEP:
+        if (!worker->greeted || worker->started || worker->steps++ >= STEPS_MAX)
+            break;
+        (void)snprintf(worker->step, sizeof worker->step, "%s", pool->message.step.doing);
+        return false;
     case PJ_WIRE_STARTED:
         if (!worker->greeted || worker->started)
             break;
@@ -374,16 +438,36 @@ static int poll_timeout(double until_ms)
     return left > 1e6 ? 1000000 : (int)left + 1; /* rounded up: not a moment too early */
 }
 
+/* A process that something it started keeps the socket of does not show by it that it is gone. */
+static struct pj_worker *find_ended(const struct pj_pool *pool)
+{
+    for (struct pj_worker *worker = pool->workers; worker; worker = worker->next) {
+        if (has_ended(worker->pid))
+            return worker;
+    }
+    return NULL;
+}
+
+static void hear_all(struct pj_pool *pool, const struct pollfd *fds)
+{
+    for (struct pj_worker *worker = pool->workers; worker; worker = worker->next, fds += 2) {
+        if (fds[1].revents)
+            pj_words_take(&worker->words, &pool->listener);
+    }
+}
+
 /* Polls every socket and the interrupt; at most one message is taken. 1 = *event is set. */
 static int poll_once(struct pj_pool *pool, double until_ms, struct pj_event *event, struct pj_error **err)
 {
-    size_t count = pj_pool_size(pool) + 1, used = 0;
+    size_t count = 2 * pj_pool_size(pool) + 1, used = 0;
     PJ_CLEANUP_FREE struct pollfd *fds = calloc(count, sizeof *fds);
     if (!fds)
         return pj_error_no_memory(err);
     fds[used++] = (struct pollfd){.fd = pool->options.interrupt_fd, .events = POLLIN};
-    for (struct pj_worker *worker = pool->workers; worker; worker = worker->next)
+    for (struct pj_worker *worker = pool->workers; worker; worker = worker->next) {
         fds[used++] = (struct pollfd){.fd = worker->socket, .events = POLLIN};
+        fds[used++] = (struct pollfd){.fd = worker->words.fd, .events = POLLIN};
+    }
     int ready = poll(fds, used, poll_timeout(next_deadline(pool, until_ms)));
     if (ready < 0)
         return errno == EINTR ? 0 : pj_error_errno(err, PJ_ERROR_WORKER, errno, "cannot wait for workers");
@@ -391,12 +475,16 @@ static int poll_once(struct pj_pool *pool, double until_ms, struct pj_event *eve
         *event = (struct pj_event){.kind = PJ_EVENT_INTERRUPTED};
         return 1;
     }
+    hear_all(pool, fds + 1);
     size_t i = 1;
-    for (struct pj_worker *worker = pool->workers; worker; worker = worker->next, i++) {
+    for (struct pj_worker *worker = pool->workers; worker; worker = worker->next, i += 2) {
         if (fds[i].revents)
             return receive(pool, worker, event, err);
     }
-    return 0;
+    struct pj_worker *ended = ready == 0 ? find_ended(pool) : NULL;
+    if (ended)
+        bury(pool, ended, PJ_DEATH_CRASHED, NULL, event);
+    return ended != NULL;
 }
 
 int pj_pool_wait(struct pj_pool *pool, double until_ms, struct pj_event *ret_event, struct pj_error **err)
@@ -411,8 +499,7 @@ int pj_pool_wait(struct pj_pool *pool, double until_ms, struct pj_event *ret_eve
         double now = pj_clock_ms();
         struct pj_worker *late = r == 0 ? overdue(pool, now) : NULL;
         if (late) {
-            bury(pool, late, PJ_DEATH_TIMED_OUT,
-                 late->started ? "killed: its time was up" : "killed: it did not start in time", &event);
+            bury(pool, late, PJ_DEATH_TIMED_OUT, NULL, &event);
         } else if (r == 0 && now >= until_ms) {
             event.kind = PJ_EVENT_TIME;
         } else if (r == 0) {

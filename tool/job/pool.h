@@ -24,6 +24,8 @@ struct pj_pool_options {
     struct pj_host_root root;
     int interrupt_fd; /* readable when the run shall end; -1 = none */
     double start_timeout_ms;
+    void (*hear)(void *context, const char *text); /* a line that a worker wrote to standard error; NULL */
+    void *hear_context;
 };
 
 /** What one worker is for. Strings are copied. */
@@ -64,7 +66,8 @@ struct pj_death {
     int status; /* exit status where no signal */
     bool busy;  /* it was loading: `job` */
     uint64_t job;
-    char text[160]; /* for people: "killed by signal 11 (Segmentation fault)" */
+    char text[640]; /* for people: "killed by signal 11 (Segmentation fault) while calling cuInit", "calling
+                       cuInit did not end within 3.0 s" */
 };
 
 struct pj_event {

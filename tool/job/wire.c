@@ -14,7 +14,7 @@
 
 const char *pj_wire_build_id(void)
 {
-    return "prejit " PREJIT_VERSION " wire 3"; /* raise the last number with every change of a message */
+    return "prejit " PREJIT_VERSION " wire 4"; /* raise the last number with every change of a message */
 }
 
 void pj_wire_close(struct pj_wire_descriptors *descriptors)

@@ -37,6 +37,7 @@ enum pj_wire_type {
     PJ_WIRE_LOADED,    /* worker: what came of it */
     PJ_WIRE_MAKE,      /* parent: compile this source, or link these files, into the descriptors attached */
     PJ_WIRE_MADE,      /* worker: what came of it */
+    PJ_WIRE_STEP,      /* worker: on the way to `started`, what it does next */
 };
 
 /** What a worker works with: one library for its whole life. */
@@ -59,6 +60,11 @@ struct pj_wire_start {
     const char *watch_path; /* private cache: new entries below it are reported; "" = none */
     uint32_t context;       /* 1: make the primary context of device `ordinal` current */
     uint32_t ordinal;
+};
+
+/** What may never end, or kill the worker: told before, so that the parent can say what it was. */
+struct pj_wire_step {
+    const char *doing; /* "calling cuInit" */
 };
 
 struct pj_wire_device {
@@ -198,6 +204,7 @@ struct pj_wire_message {
     union {
         struct pj_wire_hello hello;
         struct pj_wire_start start;
+        struct pj_wire_step step;
         struct pj_wire_started started;
         struct pj_wire_load load;
         struct pj_wire_loaded loaded;

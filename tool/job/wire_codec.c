@@ -245,6 +245,9 @@ static bool body(struct codec *codec, struct pj_wire_message *message)
     case PJ_WIRE_START:
         start(codec, &message->start);
         return true;
+    case PJ_WIRE_STEP:
+        text(codec, &message->step.doing);
+        return true;
     case PJ_WIRE_STARTED:
         started(codec, &message->started);
         return true;

@@ -19,6 +19,7 @@
 
 struct worker {
     int socket;
+    long parent_pid;
     enum pj_wire_library library;
     struct pj_worker_driver driver;
     struct pj_worker_maker maker;
@@ -58,6 +59,30 @@ static int report_entries(struct worker *worker, struct pj_arena *arena, struct 
     return r;
 }
 
+static int follow_parent(int death_signal, long parent_pid, struct pj_error **err)
+{
+    if (prctl(PR_SET_PDEATHSIG, death_signal) != 0)
+        return pj_error_errno(err, PJ_ERROR_WORKER, errno, "cannot ask for the parent's death signal");
+    if (getppid() != (pid_t)parent_pid)
+        return pj_error_set(err, PJ_ERROR_WORKER, "the parent %ld is gone", parent_pid);
+    return 0;
+}
+
+static void end_group(int number)
+{
+    (void)number;
+    (void)kill(-getpid(), SIGKILL); /* the group that the parent started this worker in */
+    (void)kill(getpid(), SIGKILL);
+}
+
+/* ptxas may be a script whose own programs nobody asks for a death signal: they end with the worker's group.
+ * Where a library of somebody else runs in the worker, its handlers are not to be relied on. */
+static int tie_group_to_parent(long parent_pid, struct pj_error **err)
+{
+    (void)signal(SIGUSR1, end_group);
+    return follow_parent(SIGUSR1, parent_pid, err);
+}
+
 static int handle_start(struct worker *worker, const struct pj_wire_start *start, struct pj_arena *arena,
                         struct pj_error **err)
 {
@@ -68,9 +93,12 @@ static int handle_start(struct worker *worker, const struct pj_wire_start *start
     if (start->library >= PJ_LIBRARY_COUNT)
         return pj_error_set(err, PJ_ERROR_WORKER, "library %u does not exist", start->library);
     worker->library = (enum pj_wire_library)start->library;
-    int r = worker->library == PJ_LIBRARY_DRIVER
-                ? pj_worker_start(&worker->driver, start, arena, &message.started, err)
-                : pj_worker_maker_start(&worker->maker, start, arena, &message.started, err);
+    int r = worker->library == PJ_LIBRARY_PTXAS ? tie_group_to_parent(worker->parent_pid, err) : 0;
+    if (r < 0)
+        return r;
+    r = worker->library == PJ_LIBRARY_DRIVER
+            ? pj_worker_start(&worker->driver, start, worker->socket, arena, &message.started, err)
+            : pj_worker_maker_start(&worker->maker, start, worker->socket, arena, &message.started, err);
     if (r < 0)
         return r;
     if (start->watch_path[0] != '\0') {
@@ -166,14 +194,11 @@ static int handle(struct worker *worker, bool *ret_done, struct pj_error **err)
  * (Ctrl-C, timeout(1)) are the parent's business: it decides what is finished and what is killed. */
 static int tie_to_parent(long parent_pid, struct pj_error **err)
 {
-    static const int group_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE};
+    static const int group_signals[] = {SIGINT,  SIGTERM, SIGHUP, SIGQUIT,
+                                        SIGPIPE, SIGXFSZ /* a write that fails tells more than a death */};
     for (size_t i = 0; i < PJ_COUNT(group_signals); i++)
         (void)signal(group_signals[i], SIG_IGN);
-    if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0)
-        return pj_error_errno(err, PJ_ERROR_WORKER, errno, "cannot ask for the parent's death signal");
-    if (getppid() != (pid_t)parent_pid)
-        return pj_error_set(err, PJ_ERROR_WORKER, "the parent %ld is gone", parent_pid);
-    return 0;
+    return follow_parent(SIGKILL, parent_pid, err);
 }
 
 int pj_worker_serve(int socket, long parent_pid, struct pj_error **err)
@@ -182,7 +207,7 @@ int pj_worker_serve(int socket, long parent_pid, struct pj_error **err)
     if (r < 0)
         return r;
     (void)fcntl(socket, F_SETFD, FD_CLOEXEC);
-    struct worker worker = {.socket = socket};
+    struct worker worker = {.socket = socket, .parent_pid = parent_pid};
     struct pj_wire_message hello = {.type = PJ_WIRE_HELLO, .hello = {.build_id = pj_wire_build_id()}};
     r = answer(&worker, &hello, err);
     for (bool done = false; r >= 0 && !done;)

@@ -9,6 +9,7 @@
 #include "job/worker_call.h"
 #include "job/worker_link.h"
 #include "job/worker_run.h"
+#include "job/worker_step.h"
 
 static void failed(struct pj_worker_driver *driver, struct pj_wire_started *started, const char *step,
                    CUresult result)
@@ -90,15 +91,18 @@ CUresult pj_worker_make_context(struct pj_worker_driver *driver, int ordinal)
     return result;
 }
 
-int pj_worker_start(struct pj_worker_driver *driver, const struct pj_wire_start *start,
+int pj_worker_start(struct pj_worker_driver *driver, const struct pj_wire_start *start, int socket,
                     struct pj_arena *arena, struct pj_wire_started *ret_started, struct pj_error **err)
 {
     PJ_CLEANUP_ERROR struct pj_error *open_error = NULL;
-    if (pj_cuda_open(start->path_count > 0 ? start->paths[0] : NULL, &driver->cuda, &open_error) < 0) {
+    const char *path = start->path_count > 0 ? start->paths[0] : NULL;
+    pj_worker_step(socket, "opening %s", path ? path : PJ_CUDA_LIBRARY);
+    if (pj_cuda_open(path, &driver->cuda, &open_error) < 0) {
         ret_started->failed_step = "open";
         ret_started->message = pj_arena_strdup(arena, pj_error_message(open_error));
         return ret_started->message ? 0 : pj_error_no_memory(err);
     }
+    pj_worker_step(socket, "calling cuInit");
     double begin = pj_clock_ms();
     CUresult result = driver->cuda.cuInit_(0);
     ret_started->init_ms = pj_clock_ms() - begin;
@@ -110,10 +114,12 @@ int pj_worker_start(struct pj_worker_driver *driver, const struct pj_wire_start 
                                  &ret_started->file_count, err);
     if (r < 0 || result != CUDA_SUCCESS)
         return r;
+    pj_worker_step(socket, "asking the driver for its GPUs");
     r = list_devices(driver, arena, ret_started, err);
     if (r < 0 || ret_started->failed_step[0])
         return r;
     if (start->context || !ret_started->has_library_load) {
+        pj_worker_step(socket, "making a context on the GPU");
         begin = pj_clock_ms();
         result = pj_worker_make_context(driver, (int)start->ordinal);
         ret_started->context_ms = pj_clock_ms() - begin;

@@ -16,10 +16,11 @@ struct pj_worker_driver {
     bool told_files; /* the mapped files were told after the first load */
 };
 
-/** Opens the driver and initialises it as `start` says; the answer goes to *ret_started (strings in `arena`),
- * whose texts are "" before. Failures of the driver are part of the answer; negative only for out of memory.
+/** Opens the driver and initialises it as `start` says, telling its steps to `socket`; the answer goes to
+ * *ret_started (strings in `arena`), whose texts are "" before. Failures of the driver are part of the
+ * answer; negative only for out of memory.
  */
-int pj_worker_start(struct pj_worker_driver *driver, const struct pj_wire_start *start,
+int pj_worker_start(struct pj_worker_driver *driver, const struct pj_wire_start *start, int socket,
                     struct pj_arena *arena, struct pj_wire_started *ret_started, struct pj_error **err);
 
 /** Makes the primary context of device `ordinal` current. */

@@ -9,6 +9,7 @@
 #include "base/buffer.h"
 #include "base/file.h"
 #include "job/worker_driver.h"
+#include "job/worker_step.h"
 
 static int open_one(struct pj_worker_maker *maker, const char *path, struct pj_error **err)
 {
@@ -19,11 +20,14 @@ static int open_one(struct pj_worker_maker *maker, const char *path, struct pj_e
 }
 
 /* The first one that opens; the reasons of those before it are lines of `reasons`. False = none. */
-static bool open_first(struct pj_worker_maker *maker, const struct pj_wire_start *start,
+static bool open_first(struct pj_worker_maker *maker, const struct pj_wire_start *start, int socket,
                        struct pj_buffer *reasons)
 {
     for (uint32_t i = 0; i < start->path_count; i++) {
         PJ_CLEANUP_ERROR struct pj_error *error = NULL;
+        bool program = maker->library == PJ_LIBRARY_PTXAS;
+        pj_worker_step(socket, "%s %s%s", program ? "running" : "opening", start->paths[i],
+                       program ? " --version" : "");
         if (open_one(maker, start->paths[i], &error) == 0) {
             if (!strchr(start->paths[i], '/') || !realpath(start->paths[i], maker->path))
                 maker->path[0] = '\0';
@@ -85,12 +89,12 @@ static int describe_ptxas(struct pj_worker_maker *maker, struct pj_arena *arena,
     return 0;
 }
 
-int pj_worker_maker_start(struct pj_worker_maker *maker, const struct pj_wire_start *start,
+int pj_worker_maker_start(struct pj_worker_maker *maker, const struct pj_wire_start *start, int socket,
                           struct pj_arena *arena, struct pj_wire_started *ret_started, struct pj_error **err)
 {
     PJ_CLEANUP_BUFFER struct pj_buffer reasons = {0};
     maker->library = (enum pj_wire_library)start->library;
-    if (!open_first(maker, start, &reasons)) {
+    if (!open_first(maker, start, socket, &reasons)) {
         ret_started->failed_step = "open";
         ret_started->message = pj_arena_strdup(arena, pj_buffer_text(&reasons));
         return reasons.failed || !ret_started->message ? pj_error_no_memory(err) : 0;
@@ -100,8 +104,10 @@ int pj_worker_maker_start(struct pj_worker_maker *maker, const struct pj_wire_st
     int r = list_files(maker, arena, &ret_started->files, &ret_started->file_count, err);
     if (r == 0 && ret_started->file_count > 0)
         ret_started->library_path = ret_started->files[0].path;
-    if (r == 0 && maker->library == PJ_LIBRARY_NVRTC)
+    if (r == 0 && maker->library == PJ_LIBRARY_NVRTC) {
+        pj_worker_step(socket, "asking NVRTC %s for its version", ret_started->library_path);
         return describe_nvrtc(&maker->nvrtc, arena, ret_started, err);
+    }
     ret_started->cuda_version = maker->linker.version;
     return r;
 }

@@ -20,9 +20,10 @@ struct pj_worker_maker {
     bool told_files;     /* the mapped files were told after the first order */
 };
 
-/** Opens the first of start->paths that is a usable library, or ptxas. The answer, failures of all of them
- * among it, goes to *ret_started (strings in `arena`), whose texts are "" before. */
-int pj_worker_maker_start(struct pj_worker_maker *maker, const struct pj_wire_start *start,
+/** Opens the first of start->paths that is a usable library, or ptxas, telling its steps to `socket`. The
+ * answer, failures of all of them among it, goes to *ret_started (strings in `arena`), whose texts are ""
+ * before. */
+int pj_worker_maker_start(struct pj_worker_maker *maker, const struct pj_wire_start *start, int socket,
                           struct pj_arena *arena, struct pj_wire_started *ret_started, struct pj_error **err);
 
 /** Makes what the order asks for and writes it to the descriptors behind those of the parts. What the library

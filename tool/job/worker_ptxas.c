@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -57,17 +58,53 @@ static int make_memory(const char *name, int *ret_fd, struct pj_error **err)
     return 0;
 }
 
+/* A log may be endless. The file in memory has its largest size from the start and cannot grow: a write
+ * beyond it fails. What was written ends at the offset that the program's descriptors share with ours. */
+static int make_log(const char *name, uint64_t most_bytes, int *ret_fd, struct pj_error **err)
+{
+    int fd = move_up(memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
+    if (fd < 0)
+        return pj_error_errno(err, PJ_ERROR_IO, errno, "cannot make a file in memory for %s", name);
+    *ret_fd = fd;
+    if (ftruncate(fd, (off_t)most_bytes) != 0 || fcntl(fd, F_ADD_SEALS, F_SEAL_GROW) != 0)
+        return pj_error_errno(err, PJ_ERROR_IO, errno, "cannot limit a file in memory for %s", name);
+    return 0;
+}
+
+/* Cuts the log down to what was written. True where it is full: then there may have been more. */
+static bool end_log(int fd)
+{
+    struct stat status;
+    off_t written = lseek(fd, 0, SEEK_CUR);
+    bool full = fstat(fd, &status) == 0 && written >= status.st_size;
+    if (written >= 0 && !full)
+        (void)!ftruncate(fd, written);
+    return full;
+}
+
 static bool put_in_place(int fd, int place)
 {
     return fd < 0 || dup2(fd, place) == place;
 }
 
+/* What a worker ignores for itself is not for a program that it starts: one that writes into a closed pipe
+ * shall die of it. */
+static void restore_signals(void)
+{
+    sigset_t none;
+    (void)sigemptyset(&none);
+    for (int number = 1; number < NSIG; number++)
+        (void)signal(number, SIG_DFL); /* fails for those that nobody may change */
+    (void)sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
 /* In the child: becomes the program, or tells why not. Nothing here may allocate. */
 __attribute__((noreturn)) static void become(const struct run *run, pid_t parent, int report)
 {
-    /* What the program writes is bounded, as its log may be endless. */
+    /* What the program writes is bounded; its log is by make_log. */
     const struct rlimit limit = {.rlim_cur = OUTPUT_MAX_BYTES, .rlim_max = OUTPUT_MAX_BYTES};
     (void)setrlimit(RLIMIT_FSIZE, &limit);
+    restore_signals();
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == parent &&
         put_in_place(run->input, STDIN_FILENO) && put_in_place(run->log, STDOUT_FILENO) &&
         put_in_place(run->log, STDERR_FILENO) && put_in_place(run->output, OUTPUT_FD))
@@ -169,7 +206,7 @@ int pj_worker_ptxas_open(const char *path, struct pj_worker_ptxas *ret_ptxas, st
     PJ_CLEANUP_CLOSE int log = -1;
     if (snprintf(ptxas.program, sizeof ptxas.program, "%s", path) >= (int)sizeof ptxas.program)
         return pj_error_set(err, PJ_ERROR_ENVIRONMENT, "cannot start %s: its path is too long", path);
-    int r = make_memory("ptxas's version", &log, err);
+    int r = make_log("ptxas's version", VERSION_MAX_BYTES, &log, err);
     struct run run = {.program = path, .arguments = arguments, .input = -1, .log = log, .output = -1};
     if (r == 0)
         r = run_program(&run, err);
@@ -182,6 +219,7 @@ int pj_worker_ptxas_open(const char *path, struct pj_worker_ptxas *ret_ptxas, st
         return pj_error_no_memory(err);
     if (*end)
         return pj_error_set(err, PJ_ERROR_ENVIRONMENT, "%s --version: %s", path, end);
+    (void)end_log(log);
     r = pj_file_read_fd(log, "ptxas's version", VERSION_MAX_BYTES, &text, err);
     if (r < 0)
         return r;
@@ -244,7 +282,7 @@ static int make_in_memory(const char *descriptors, struct files *files, struct p
 static int make_files(const struct pj_worker_ptxas *ptxas, const struct pj_buffer *ptx, struct files *files,
                       struct pj_error **err)
 {
-    int r = make_memory("ptxas's log", &files->log, err);
+    int r = make_log("ptxas's log", LOG_MAX_BYTES, &files->log, err);
     if (r == 0)
         r = access(ptxas->descriptors, X_OK) == 0 ? make_in_memory(ptxas->descriptors, files, err)
                                                   : make_on_disk(files, err);
@@ -260,9 +298,7 @@ static int write_log(const struct files *files, const struct pj_wire_make *make,
 {
     PJ_CLEANUP_BUFFER struct pj_buffer log = {0}, shown = {0};
     const char *name = make->parts[0].name[0] != '\0' ? make->parts[0].name : "input.ptx";
-    off_t size = lseek(files->log, 0, SEEK_END);
-    if (size > (off_t)LOG_MAX_BYTES && ftruncate(files->log, (off_t)LOG_MAX_BYTES) != 0)
-        return pj_error_errno(err, PJ_ERROR_IO, errno, "cannot shorten ptxas's log");
+    bool full = end_log(files->log);
     int r = pj_file_read_fd(files->log, "ptxas's log", LOG_MAX_BYTES, &log, err);
     for (const char *at = pj_buffer_text(&log), *found; r == 0 && *at; at = found) {
         found = strstr(at, files->input_name);
@@ -274,6 +310,8 @@ static int write_log(const struct files *files, const struct pj_wire_make *make,
         pj_buffer_puts(&shown, name);
         found += strlen(files->input_name);
     }
+    if (full)
+        pj_buffer_puts(&shown, "\nptxas wrote more than this: the rest is left out\n");
     if (r == 0)
         r = pj_buffer_check(&shown, err);
     return r < 0 ? r

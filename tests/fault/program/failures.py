@@ -131,8 +131,10 @@ class Failures(harness.Case):
         self.scenario("nonsense\n")
         self.modules(["a"])
         result = self.run_and_expect(3, "warm")
-        self.assertEqual(result.errors.splitlines()[-1], "prejit: the CUDA driver does not start; the last of 3 worker "
-                                                         "processes: killed by signal 6 (Aborted)")
+        said = f"emulated driver: {self.path('scenario')}:4: no directive `nonsense`"
+        self.assertEqual(result.errors.splitlines()[-1],
+                         "prejit: the CUDA driver does not start; its worker process: killed by signal 6 (Aborted) while "
+                         f'calling cuInit; it said last: "{said}"; see: prejit doctor')
 
 
 if __name__ == "__main__":

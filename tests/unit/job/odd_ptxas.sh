@@ -35,6 +35,10 @@ crash)
     kill -SEGV $$
     ;;
 nothing) ;;
+signals) # blocked and ignored ones
+    grep -E '^Sig(Blk|Ign)' /proc/$$/status >&2
+    echo made >"$3"
+    ;;
 loud)
     yes 'a line of a log' | head -c 3000000
     echo made >"$3"

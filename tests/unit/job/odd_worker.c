@@ -204,6 +204,10 @@ static void misbehave_at_once(void)
         send_bytes(PJ_WIRE_MAX_BYTES + 1);
     if (is_mode("starts-unasked"))
         tell_started(NULL);
+    if (is_mode("steps-unasked")) {
+        const struct pj_wire_message message = {.type = PJ_WIRE_STEP, .step = {.doing = "nothing"}};
+        send_or_exit(&message);
+    }
     if (is_mode("loads-unasked"))
         tell_loaded(0, 0);
     if (is_mode("closes")) {
@@ -212,8 +216,50 @@ static void misbehave_at_once(void)
     }
 }
 
+static void tell_step(const char *doing)
+{
+    const struct pj_wire_message message = {.type = PJ_WIRE_STEP, .step = {.doing = doing}};
+    send_or_exit(&message);
+}
+
+static void write_error(const char *text)
+{
+    if (write(STDERR_FILENO, text, strlen(text)) < 0)
+        _exit(94);
+}
+
+static void start_badly(void)
+{
+    if (is_mode("hangs-in-start"))
+        hang();
+    if (is_mode("hangs-in-step")) {
+        tell_step("opening a library");
+        tell_step("calling cuInit");
+        hang();
+    }
+    if (is_mode("crashes-in-step")) {
+        tell_step("calling cuInit");
+        write_error("a first line\nfree(): invalid pointer\n\n");
+        die_by(SIGABRT);
+    }
+    while (is_mode("steps-forever"))
+        tell_step("doing this and that");
+    if (is_mode("leaves-a-child")) { /* which has the socket, too */
+        if (fork() == 0)
+            hang();
+        _exit(0);
+    }
+    if (is_mode("floods")) {
+        for (int i = 0; i < 100000; i++) {
+            if (dprintf(STDERR_FILENO, "line %d\n", i) < 0)
+                break;
+        }
+    }
+}
+
 int main(void)
 {
+    (void)signal(SIGPIPE, SIG_IGN); /* as the program does */
     misbehave_at_once();
     greet();
     for (;;) {
@@ -222,8 +268,8 @@ int main(void)
         struct pj_wire_descriptors descriptors = {.count = 0};
         if (!receive_or_exit(&arena, &message, &descriptors))
             return 0;
-        if (message.type == PJ_WIRE_START && is_mode("hangs-in-start"))
-            hang();
+        if (message.type == PJ_WIRE_START)
+            start_badly();
         if (message.type == PJ_WIRE_START)
             tell_started(&message.start);
         if (message.type == PJ_WIRE_START && is_mode("deaf"))

@@ -4,8 +4,11 @@
 
 #include <math.h>
 #include <signal.h>
+#include <stdio.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 
 #include "base/clock.h"
 #include "descriptors.h"
@@ -111,6 +114,10 @@ static const struct death {
     {"too-long", PJ_DEATH_PROTOCOL, SIGKILL, 0, "a message is longer than the 65536 bytes allowed"},
     {"other-build", PJ_DEATH_PROTOCOL, SIGKILL, 0, "the worker program is another build of prejit"},
     {"starts-unasked", PJ_DEATH_PROTOCOL, SIGKILL, 0, "the worker sent a message that was not asked for"},
+    {"steps-unasked", PJ_DEATH_PROTOCOL, SIGKILL, 0, "the worker sent a message that was not asked for"},
+    {"steps-forever", PJ_DEATH_PROTOCOL, SIGKILL, 0, "the worker sent a message that was not asked for"},
+    {"crashes-in-step", PJ_DEATH_CRASHED, SIGABRT, 0,
+     "killed by signal 6 (Aborted) while calling cuInit; it said last: \"free(): invalid pointer\""},
     {"loads-unasked", PJ_DEATH_PROTOCOL, SIGKILL, 0, "the worker sent a message that was not asked for"},
     {"greets-twice", PJ_DEATH_PROTOCOL, SIGKILL, 0, "the worker sent a message that was not asked for"},
     {"closes", PJ_DEATH_PROTOCOL, SIGKILL, 0, "the worker closed its socket and went on"},
@@ -283,15 +290,20 @@ static void test_second_answers(void **state)
 static void test_start_deadline(void **state)
 {
     (void)state;
-    static const char *const modes[] = {"silent", "hangs-in-start"};
+    static const struct {
+        const char *mode, *text;
+    } cases[] = {
+        {"silent", "the start of the worker program did not end within 150 ms"},
+        {"hangs-in-start", "the start of the worker program did not end within 150 ms"},
+        {"hangs-in-step", "calling cuInit did not end within 150 ms"},
+    };
     size_t descriptors = count_descriptors();
-    for (size_t i = 0; i < PJ_COUNT(modes); i++) {
+    for (size_t i = 0; i < PJ_COUNT(cases); i++) {
         struct pj_pool *pool = make_pool(150, NULL, -1);
         double begin = pj_clock_ms();
-        (void)start(pool, modes[i], NULL);
+        (void)start(pool, cases[i].mode, NULL);
         struct pj_event event = wait_for(pool, PJ_EVENT_DIED);
-        expect_death(&event,
-                     &(struct death){"", PJ_DEATH_TIMED_OUT, SIGKILL, 0, "killed: it did not start in time"});
+        expect_death(&event, &(struct death){"", PJ_DEATH_TIMED_OUT, SIGKILL, 0, cases[i].text});
         assert_true(pj_clock_ms() - begin >= 150);
         finish(pool, descriptors);
     }
@@ -308,7 +320,8 @@ static void test_load_deadline(void **state)
     (void)wait_for(pool, PJ_EVENT_STARTED);
     load(pool, hanging, 5, -1, 100);
     struct pj_event event = wait_for(pool, PJ_EVENT_DIED);
-    expect_death(&event, &(struct death){"", PJ_DEATH_TIMED_OUT, SIGKILL, 0, "killed: its time was up"});
+    expect_death(&event,
+                 &(struct death){"", PJ_DEATH_TIMED_OUT, SIGKILL, 0, "its work did not end within 100 ms"});
     assert_true(event.death.busy);
     assert_int_equal(event.death.job, 5);
     assert_ptr_equal(event.worker, hanging);
@@ -389,7 +402,8 @@ static void test_deaf_worker(void **state)
         load(pool, worker, job, -1, 300);
         assert_int_equal(pj_pool_wait(pool, pj_clock_ms() + 10000, &event, NULL), 0);
     }
-    expect_death(&event, &(struct death){"", PJ_DEATH_TIMED_OUT, SIGKILL, 0, "killed: its time was up"});
+    expect_death(&event,
+                 &(struct death){"", PJ_DEATH_TIMED_OUT, SIGKILL, 0, "its work did not end within 300 ms"});
     finish(pool, descriptors);
 }
 
@@ -468,6 +482,66 @@ static void test_ignored_children(void **state)
     (void)signal(SIGCHLD, SIG_DFL);
 }
 
+/* A worker that ends, with its socket open in a process that it started: that one is killed, and comes to us,
+ * who take orphans. */
+static void test_left_child(void **state)
+{
+    (void)state;
+    size_t descriptors = count_descriptors();
+    int status;
+    assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
+    struct pj_pool *pool = make_pool(60000, NULL, -1);
+    (void)start(pool, "leaves-a-child", NULL);
+    struct pj_event event = {.kind = PJ_EVENT_TIME};
+    double end = pj_clock_ms() + 10000;
+    while (event.kind == PJ_EVENT_TIME && pj_clock_ms() < end)
+        assert_int_equal(pj_pool_wait(pool, pj_clock_ms() + 50, &event, NULL), 0);
+    assert_int_equal(event.kind, PJ_EVENT_DIED);
+    expect_death(&event, &(struct death){"", PJ_DEATH_CRASHED, 0, 0, "exited with status 0"});
+    assert_true(waitpid(-1, &status, 0) > 0);
+    assert_true(WIFSIGNALED(status));
+    assert_int_equal(WTERMSIG(status), SIGKILL);
+    assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 0), 0);
+    finish(pool, descriptors);
+}
+
+struct heard {
+    size_t bytes;
+    char last[256];
+};
+
+static void hear(void *context, const char *text)
+{
+    struct heard *heard = context;
+    heard->bytes += strlen(text);
+    (void)snprintf(heard->last, sizeof heard->last, "%s", text);
+}
+
+/* Nearly 1 MB on standard error of each: the begin is passed on, the workers get errors from then on. */
+static void test_flood(void **state)
+{
+    (void)state;
+    size_t descriptors = count_descriptors();
+    struct heard heard = {0};
+    const struct pj_pool_options options = {.worker_program = ODD_WORKER,
+                                            .root = {"/nonexistent"},
+                                            .interrupt_fd = -1,
+                                            .start_timeout_ms = 10000,
+                                            .hear = hear,
+                                            .hear_context = &heard};
+    struct pj_pool *pool = NULL;
+    assert_int_equal(pj_pool_new(&options, &pool, NULL), 0);
+    for (size_t i = 1; i <= 6; i++) {
+        (void)start(pool, "floods", NULL);
+        (void)wait_for(pool, PJ_EVENT_STARTED);
+        assert_string_equal(heard.last,
+                            i < 5 ? "(this worker writes too much to standard error: the rest is left out)"
+                                  : "(workers write too much to standard error: the rest is left out)");
+        assert_in_range(heard.bytes, i < 4 ? i * 50000 : 200000, i < 4 ? i * 70000 : 270000);
+    }
+    finish(pool, descriptors);
+}
+
 /* A caller without standard input and output: the worker has all four descriptors all the same. */
 static void test_closed_standard_descriptors(void **state)
 {
@@ -514,6 +588,8 @@ int main(void)
         cmocka_unit_test(test_many),
         cmocka_unit_test(test_ignored_children),
         cmocka_unit_test(test_closed_standard_descriptors),
+        cmocka_unit_test(test_left_child),
+        cmocka_unit_test(test_flood),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

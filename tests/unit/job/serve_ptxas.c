@@ -240,10 +240,35 @@ static void test_long_log(void **state)
     give(&served, &order, &made);
     assert_string_equal(made.failed_call, "");
     assert_int_equal(fstat(order.descriptors.fds[1], &status), 0);
-    assert_int_equal(status.st_size, 1 << 20);
+    static const char cut[] = "\nptxas wrote more than this: the rest is left out\n";
+    assert_int_equal(status.st_size, (1 << 20) + strlen(cut));
+    char end[sizeof cut] = "";
+    assert_int_equal(pread(order.descriptors.fds[1], end, sizeof cut - 1, 1 << 20), sizeof cut - 1);
+    assert_string_equal(end, cut);
     expect_result(&order, 2, "made\n");
     pj_wire_close(&order.descriptors);
     served_end(&served, "");
+}
+
+/* Signals that the worker and its caller ignore or block are not the program's business. */
+static void test_signals(void **state)
+{
+    static const char *const signals[] = {"signals", NULL};
+    (void)state;
+    struct served served;
+    struct order order;
+    struct pj_wire_made made;
+    sigset_t blocked, before;
+    (void)sigemptyset(&blocked);
+    (void)sigaddset(&blocked, SIGUSR2);
+    assert_int_equal(sigprocmask(SIG_BLOCK, &blocked, &before), 0);
+    begin_with(&served, ODD_PTXAS);
+    make_order(&order, "some PTX", signals);
+    give(&served, &order, &made);
+    expect_result(&order, 1, "SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n");
+    pj_wire_close(&order.descriptors);
+    served_end(&served, "");
+    assert_int_equal(sigprocmask(SIG_SETMASK, &before, NULL), 0);
 }
 
 /* A ptxas that is gone since the worker found it; one that is back. */
@@ -447,12 +472,12 @@ static void test_real(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_start),        cmocka_unit_test(test_start_fails),
-        cmocka_unit_test(test_ends),         cmocka_unit_test(test_names),
-        cmocka_unit_test(test_long_log),     cmocka_unit_test(test_gone),
-        cmocka_unit_test(test_killed),       cmocka_unit_test(test_without_proc),
-        cmocka_unit_test(test_real),         cmocka_unit_test(test_refuses_parts),
-        cmocka_unit_test(test_without_room),
+        cmocka_unit_test(test_start),         cmocka_unit_test(test_start_fails),
+        cmocka_unit_test(test_ends),          cmocka_unit_test(test_names),
+        cmocka_unit_test(test_long_log),      cmocka_unit_test(test_signals),
+        cmocka_unit_test(test_gone),          cmocka_unit_test(test_killed),
+        cmocka_unit_test(test_without_proc),  cmocka_unit_test(test_real),
+        cmocka_unit_test(test_refuses_parts), cmocka_unit_test(test_without_room),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

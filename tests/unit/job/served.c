@@ -3,6 +3,7 @@
 #include "served.h"
 
 #include <signal.h>
+#include <stdio.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -45,7 +46,12 @@ void served_receive(struct served *served, enum pj_wire_type type, struct pj_wir
 {
     PJ_CLEANUP_ERROR struct pj_error *err = NULL;
     PJ_CLEANUP_DESCRIPTORS struct pj_wire_descriptors descriptors = {.count = 0};
-    int r = pj_wire_receive(served->socket, &served->arena, message, &descriptors, &err);
+    int r;
+    do { /* what it does on its way is told to whom it concerns */
+        r = pj_wire_receive(served->socket, &served->arena, message, &descriptors, &err);
+        if (r == 1 && message->type == PJ_WIRE_STEP)
+            (void)snprintf(served->step, sizeof served->step, "%s", message->step.doing);
+    } while (r == 1 && message->type == PJ_WIRE_STEP && type != PJ_WIRE_STEP);
     if (r < 0)
         fail_msg("%s", pj_error_message(err));
     assert_int_equal(r, 1);

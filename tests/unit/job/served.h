@@ -12,6 +12,7 @@ struct served {
     pid_t pid;
     int socket, end; /* `end` is a pipe: the worker's error message, "" for none */
     struct pj_arena arena;
+    char step[512]; /* what it said last that it would do */
 };
 
 /** Starts a worker that takes `parent` for its parent, with this compute cache. */

@@ -93,6 +93,7 @@ static void make_shop(struct shop *shop, const char *scenario)
                                               .root = {"/nonexistent"},
                                               .interrupt_fd = -1,
                                               .timeout_ms = 60000,
+                                              .patience_ms = 60000,
                                               .deadline_ms = INFINITY,
                                               .workers = 1,
                                               .observer = &shop->observer,

@@ -59,6 +59,7 @@ int pj_build_open(struct pj_build *build, enum pj_wire_library library, struct p
         .root = build->root,
         .interrupt_fd = options->interrupt_fd,
         .timeout_ms = options->timeout_ms > 0 ? options->timeout_ms : PJ_DEFAULT_TIMEOUT_MS,
+        .patience_ms = pj_patience_ms(options->timeout_ms),
         .deadline_ms = options->deadline_ms > 0 ? build->begin_ms + options->deadline_ms : (double)INFINITY,
         .workers = options->workers,
         .observer = &options->observer,

@@ -10,12 +10,11 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "session/engine/compile_private.h"
+#include "session/run/driver_start.h"
 #include "session/run/machine.h"
 #include "session/run/outcome.h"
 
 enum { MAX_SEATS = 256, COMMIT_AFTER_MS = 5000, MAX_FAILED_STARTS = 3, MAX_PROBE_ATTEMPTS = 2 };
-
-#define PROBE_TIMEOUT_MS 60000.0 /* a tiny module */
 
 int pj_compile_init(struct pj_compile *compile, struct pj_session *session, struct pj_pool *pool,
                     bool in_place, struct pj_error **err)
@@ -179,7 +178,7 @@ static int give_probe(struct pj_compile *compile, struct pj_compile_seat *seat, 
     seat->state = PJ_SEAT_BUSY;
     seat->job = PJ_PROBE_JOB;
     return pj_pool_give(compile->pool, seat->worker, &order, &descriptors,
-                        pj_session_timeout_ms(compile->session), err);
+                        pj_patience_ms(compile->session->options->timeout_ms), err);
 }
 
 static int give_job(struct pj_compile *compile, struct pj_compile_seat *seat, size_t index,
@@ -305,7 +304,8 @@ static int seat_died(struct pj_compile *compile, struct pj_compile_seat *seat, c
     seat->worker = NULL;
     if (death->busy && death->job == PJ_PROBE_JOB) {
         compile->probe_running = false;
-        compile->probe_wanted = compile->probe_attempts < MAX_PROBE_ATTEMPTS;
+        compile->probe_wanted =
+            compile->probe_attempts < MAX_PROBE_ATTEMPTS && death->cause != PJ_DEATH_TIMED_OUT;
         if (!compile->probe_wanted)
             compile->session->format = PJ_FORMAT_OTHER;
     } else if (death->busy) {
@@ -318,10 +318,9 @@ static int seat_died(struct pj_compile *compile, struct pj_compile_seat *seat, c
         compile->fewer = true;
         return 0;
     }
-    if (was_starting && ++compile->failed_starts >= MAX_FAILED_STARTS)
-        return pj_error_set(err, PJ_ERROR_ENVIRONMENT,
-                            "the CUDA driver does not start; the last of %u worker processes: %s",
-                            compile->failed_starts, death->text);
+    /* One that hangs would hang again, and the user would wait as long again. */
+    if (was_starting && (++compile->failed_starts >= MAX_FAILED_STARTS || death->cause == PJ_DEATH_TIMED_OUT))
+        return pj_driver_start_death(death, err);
     bool wanted =
         compile->probe_wanted || compile->queue_next < compile->queue_count || !compile->session->outcomes;
     return wanted ? start_another(compile, (size_t)(seat - compile->seats), err) : 0;

@@ -17,9 +17,7 @@
 #include "session/run/machine.h"
 #include "session/run/outcome.h"
 
-#define TICK_MS          200.0
-#define START_TIMEOUT_MS 120000.0
-#define ASK_TIMEOUT_MS   60000.0 /* for a tiny module */
+#define TICK_MS 200.0
 
 int pj_engine_new(struct pj_session *session, struct pj_engine **ret_engine, struct pj_error **err)
 {
@@ -32,7 +30,9 @@ int pj_engine_new(struct pj_session *session, struct pj_engine **ret_engine, str
         .driver_path = session->options->driver,
         .root = session->root,
         .interrupt_fd = session->options->interrupt_fd,
-        .start_timeout_ms = START_TIMEOUT_MS,
+        .start_timeout_ms = pj_patience_ms(session->options->timeout_ms),
+        .hear = session->options->observer.message,
+        .hear_context = session->options->observer.context,
     };
     int r = pj_pool_new(&options, &engine->pool, err);
     if (r < 0) {
@@ -413,7 +413,8 @@ int pj_engine_ask(struct pj_engine *engine, const struct pj_worker_spec *spec,
         bool ours = event.worker == worker;
         if (ours && event.kind == PJ_EVENT_STARTED && !asked && event.started->failed_step[0] == '\0') {
             asked = true;
-            r = pj_pool_give(engine->pool, worker, order, descriptors, ASK_TIMEOUT_MS, err);
+            r = pj_pool_give(engine->pool, worker, order, descriptors,
+                             pj_patience_ms(session->options->timeout_ms), err);
         } else {
             answered = ours || event.kind == PJ_EVENT_INTERRUPTED || event.kind == PJ_EVENT_TIME;
         }
@@ -438,7 +439,7 @@ static int meet(struct pj_engine *engine, struct pj_error **err)
     if (r < 0 || event.kind == PJ_EVENT_INTERRUPTED || event.kind == PJ_EVENT_TIME)
         return r;
     if (event.kind != PJ_EVENT_STARTED)
-        return pj_driver_start_death(event.death.text, err);
+        return pj_driver_start_death(&event.death, err);
     return event.started->failed_step[0] ? pj_machine_start_error(session, event.started, err)
                                          : pj_machine_from_worker(session, event.started, err);
 }

@@ -3,19 +3,24 @@
 #include "session/engine/prove.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/text.h"
 #include "session/run/driver_start.h"
 #include "session/run/machine.h"
 #include "session/run/outcome.h"
 
 enum { MAX_DEATHS = 2 };
 
-/* A hit takes milliseconds; a driver that hangs shall not hold the run for an hour. */
-enum { PROOF_TIMEOUT_S = 120 };
+/* A hit takes milliseconds; a driver that hangs shall not hold the run for as long as a compilation may. */
+static double patience_ms(const struct pj_prove *prove)
+{
+    return pj_patience_ms(prove->session->options->timeout_ms);
+}
 
 /* A job is proven on a GPU of its own architecture where there is one; elsewhere as foreign, on the first
  * GPU. */
@@ -138,7 +143,7 @@ static int load_canary(struct pj_prove *prove, struct pj_prove_seat *seat, struc
     seat->at_canary = true;
     seat->kind = seat->run->next++;
     seat->state = PJ_SEAT_BUSY;
-    return pj_pool_give(prove->pool, seat->worker, &order, &descriptors, PROOF_TIMEOUT_S * 1e3, err);
+    return pj_pool_give(prove->pool, seat->worker, &order, &descriptors, patience_ms(prove), err);
 }
 
 static int load_job(struct pj_prove *prove, struct pj_prove_seat *seat, size_t index, struct pj_error **err)
@@ -158,7 +163,7 @@ static int load_job(struct pj_prove *prove, struct pj_prove_seat *seat, size_t i
     seat->at_canary = false;
     seat->job = index;
     seat->state = PJ_SEAT_BUSY;
-    return pj_pool_give(prove->pool, seat->worker, &order.message, &order.descriptors, PROOF_TIMEOUT_S * 1e3,
+    return pj_pool_give(prove->pool, seat->worker, &order.message, &order.descriptors, patience_ms(prove),
                         err);
 }
 
@@ -374,6 +379,23 @@ static int take_job(struct pj_prove *prove, const struct pj_prove_seat *seat,
     return outcome->reason ? 0 : pj_error_no_memory(err);
 }
 
+/* Of a process that died on its way to the first job: at its start, or at a load that must fail. */
+static const char *why(const struct pj_prove *prove, const struct pj_death *death,
+                       char text[sizeof death->text + 64])
+{
+    char limit[PJ_DURATION_TEXT];
+    size_t size = sizeof death->text + 64;
+    if (!death->busy)
+        (void)snprintf(text, size, "the proof process: %s%s", death->text,
+                       death->cause == PJ_DEATH_TIMED_OUT ? " (--timeout)" : "");
+    else if (death->cause == PJ_DEATH_TIMED_OUT)
+        (void)snprintf(text, size, "the load of the control module: gave up after %s (--timeout)",
+                       pj_text_from_ms(patience_ms(prove), limit));
+    else
+        (void)snprintf(text, size, "the load of the control module: %s", death->text);
+    return text;
+}
+
 static int seat_died(struct pj_prove *prove, struct pj_prove_seat *seat, const struct pj_death *death,
                      struct pj_error **err)
 {
@@ -383,9 +405,11 @@ static int seat_died(struct pj_prove *prove, struct pj_prove_seat *seat, const s
     if (at_job) {
         struct pj_outcome *outcome = &session->outcomes[seat->job];
         bool late = death->cause == PJ_DEATH_TIMED_OUT;
+        char limit[PJ_DURATION_TEXT];
         const char *reason =
-            late ? pj_arena_printf(&session->arena, "the load of the cached code: gave up after %d s",
-                                   PROOF_TIMEOUT_S)
+            late ? pj_arena_printf(&session->arena,
+                                   "the load of the cached code: gave up after %s (--timeout)",
+                                   pj_text_from_ms(patience_ms(prove), limit))
                  : pj_arena_printf(&session->arena, "the load of the cached code: %s", death->text);
         if (!reason)
             return pj_error_no_memory(err);
@@ -398,8 +422,9 @@ static int seat_died(struct pj_prove *prove, struct pj_prove_seat *seat, const s
         run->next--;
     }
     *seat = (struct pj_prove_seat){.role = PJ_ROLE_PROVE};
-    if (!at_job && ++run->deaths >= MAX_DEATHS)
-        return run_failed(prove, run, death->cause == PJ_DEATH_OUT_OF_MEMORY, death->text, err);
+    char text[sizeof death->text + 64];
+    if (!at_job && (++run->deaths >= MAX_DEATHS || death->cause == PJ_DEATH_TIMED_OUT))
+        return run_failed(prove, run, death->cause == PJ_DEATH_OUT_OF_MEMORY, why(prove, death, text), err);
     /* The canaries must fail in every process that jobs are proven in. */
     if (run->next >= run->kind_count) {
         size_t left = run->next - run->kind_count;

@@ -10,8 +10,7 @@
 
 enum { MAX_FAILED_STARTS = 3 };
 
-#define START_TIMEOUT_MS 120000.0
-#define TICK_MS          200.0
+#define TICK_MS 200.0
 
 void pj_making_free(struct pj_making *making)
 {
@@ -50,6 +49,13 @@ static int take_started(struct pj_maker *maker, struct pj_maker_seat *seat,
                                  : pj_maker_describe(started, maker->options.arena, &maker->compiler, err);
 }
 
+static int does_not_start(const struct pj_maker *maker, const struct pj_death *death, struct pj_error **err)
+{
+    bool late = death->cause == PJ_DEATH_TIMED_OUT;
+    return pj_error_set(err, PJ_ERROR_ENVIRONMENT, "%s does not start%s: %s%s", pj_maker_library_name(maker),
+                        late ? "" : "; its worker process", death->text, late ? "; " PJ_GIVE_LONGER : "");
+}
+
 /* The first worker tells what the library is; without it nothing can be ordered. */
 static int meet_library(struct pj_maker *maker, struct pj_error **err)
 {
@@ -65,8 +71,7 @@ static int meet_library(struct pj_maker *maker, struct pj_error **err)
             r = event.started->failed_step[0] ? pj_maker_cannot_open(maker, event.started, err)
                                               : take_started(maker, seat, event.started, err);
         else if (event.kind == PJ_EVENT_DIED)
-            r = pj_error_set(err, PJ_ERROR_ENVIRONMENT, "%s does not start; its worker process: %s",
-                             pj_maker_library_name(maker), event.death.text);
+            r = does_not_start(maker, &event.death, err);
     }
     return r;
 }
@@ -82,6 +87,7 @@ struct pj_maker_options pj_maker_options_of(struct pj_session *session, enum pj_
         .root = session->root,
         .interrupt_fd = options->interrupt_fd,
         .timeout_ms = pj_session_timeout_ms(session),
+        .patience_ms = pj_patience_ms(options->timeout_ms),
         .deadline_ms = pj_session_deadline_ms(session),
         .workers = options->workers,
         .observer = &options->observer,
@@ -103,7 +109,9 @@ int pj_maker_open(const struct pj_maker_options *options, struct pj_maker **ret_
         .worker_program = options->worker_program,
         .root = options->root,
         .interrupt_fd = options->interrupt_fd,
-        .start_timeout_ms = START_TIMEOUT_MS,
+        .start_timeout_ms = options->patience_ms,
+        .hear = options->observer ? options->observer->message : NULL,
+        .hear_context = options->observer ? options->observer->context : NULL,
     };
     int r = pj_pool_new(&pool, &maker->pool, err);
     if (r == 0)
@@ -126,9 +134,9 @@ static int seat_died(struct pj_maker *maker, struct pj_maker_seat *seat, const s
     seat->state = PJ_SEAT_EMPTY;
     seat->worker = NULL;
     maker->failed_starts += was_starting;
-    if (r == 0 && was_starting && !pj_maker_any_lives(maker) && maker->failed_starts >= MAX_FAILED_STARTS)
-        r = pj_error_set(err, PJ_ERROR_ENVIRONMENT, "%s does not start; the last of %u worker processes: %s",
-                         pj_maker_library_name(maker), maker->failed_starts, death->text);
+    bool last = maker->failed_starts >= MAX_FAILED_STARTS || death->cause == PJ_DEATH_TIMED_OUT;
+    if (r == 0 && was_starting && !pj_maker_any_lives(maker) && last)
+        r = does_not_start(maker, death, err);
     return r;
 }
 

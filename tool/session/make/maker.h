@@ -77,6 +77,7 @@ struct pj_maker_options {
     struct pj_host_root root;
     int interrupt_fd;
     double timeout_ms;  /* of one order */
+    double patience_ms; /* of a worker's start */
     double deadline_ms; /* pj_clock_ms at which the run ends; INFINITY = none */
     unsigned workers;   /* -j; 0 = by cores and memory */
     const struct pj_observer *observer;

@@ -179,6 +179,7 @@ static int run_batch(struct batch *batch, struct pj_error **err)
         .root = pj_host_root_from_environment(),
         .interrupt_fd = batch->work->options->interrupt_fd,
         .timeout_ms = batch->work->trial.timeout_ms,
+        .patience_ms = pj_patience_ms(batch->work->options->timeout_ms),
         .deadline_ms = batch->work->trial.deadline_ms,
         .phase = "compile",
         .arena = &batch->work->trial.arena,

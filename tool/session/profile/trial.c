@@ -17,8 +17,7 @@
 #include "session/run/machine.h"
 #include "session/run/outcome.h"
 
-#define START_TIMEOUT_MS 120000.0
-#define TIMEOUT_MS       60000.0
+#define TIMEOUT_MS 60000.0
 
 static int take_started(struct pj_trial *trial, const struct pj_wire_started *started, struct pj_error **err)
 {
@@ -96,7 +95,7 @@ int pj_trial_open(const struct pj_profile_options *options, struct pj_trial *ret
         .driver_path = options->driver,
         .root = pj_host_root_from_environment(),
         .interrupt_fd = options->interrupt_fd,
-        .start_timeout_ms = START_TIMEOUT_MS,
+        .start_timeout_ms = pj_patience_ms(options->timeout_ms),
     };
     int r = pj_pool_new(&pool, &trial.pool, err);
     if (r == 0)
@@ -106,7 +105,7 @@ int pj_trial_open(const struct pj_profile_options *options, struct pj_trial *ret
     if (r == 0)
         r = ask(&trial, &spec, NULL, NULL, &event, err);
     if (r == 0 && event.kind == PJ_EVENT_DIED)
-        r = pj_driver_start_death(event.death.text, err);
+        r = pj_driver_start_death(&event.death, err);
     if (r < 0)
         return r;
     *ret_trial = trial;

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "session/run/session.h"
+
 const char *pj_driver_file_version(const char *path)
 {
     const char *mark = strstr(path, "libcuda.so.");
@@ -87,8 +89,13 @@ int pj_driver_start_error(const char *kernel_version, const char *instead,
                         started->result_name, *hint ? hint : "; see: prejit doctor");
 }
 
-int pj_driver_start_death(const char *death, struct pj_error **err)
+int pj_driver_start_death(const struct pj_death *death, struct pj_error **err)
 {
-    return pj_error_set(err, PJ_ERROR_ENVIRONMENT, "the CUDA driver does not start; its worker process: %s",
-                        death);
+    if (death->cause == PJ_DEATH_TIMED_OUT)
+        return pj_error_set(err, PJ_ERROR_ENVIRONMENT,
+                            "the CUDA driver does not start: %s; " PJ_GIVE_LONGER "; see: prejit doctor",
+                            death->text);
+    return pj_error_set(err, PJ_ERROR_ENVIRONMENT,
+                        "the CUDA driver does not start; its worker process: %s; see: prejit doctor",
+                        death->text);
 }

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "job/pool.h"
 #include "job/wire.h"
 
 /** Of a worker's answer whose failed_step says how far the driver came. PJ_ERROR_BUSY where the cause passes
@@ -19,8 +20,8 @@ int pj_driver_start_error(const char *kernel_version, const char *instead,
 /** Is this CUresult of making a context one that passes: memory or the GPU is taken, MPS is not ready? */
 bool pj_driver_context_passes(int32_t result);
 
-/** Of a worker that died while its driver started: `death` says how. PJ_ERROR_ENVIRONMENT. */
-int pj_driver_start_death(const char *death, struct pj_error **err);
+/** Of a worker that died while its driver started, or took too long. PJ_ERROR_ENVIRONMENT. */
+int pj_driver_start_death(const struct pj_death *death, struct pj_error **err);
 
 /** "580.159.04" of ".../libcuda.so.580.159.04", the end of that text; NULL where the name has no such end. */
 const char *pj_driver_file_version(const char *path);

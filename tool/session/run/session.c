@@ -28,6 +28,11 @@ double pj_session_timeout_ms(const struct pj_session *session)
     return session->options->timeout_ms > 0 ? session->options->timeout_ms : PJ_DEFAULT_TIMEOUT_MS;
 }
 
+double pj_patience_ms(double timeout_ms)
+{
+    return timeout_ms > 0 ? timeout_ms : PJ_DEFAULT_PATIENCE_MS;
+}
+
 double pj_session_deadline_ms(const struct pj_session *session)
 {
     return session->options->deadline_ms > 0 ? session->begin_ms + session->options->deadline_ms

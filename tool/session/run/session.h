@@ -158,6 +158,16 @@ int pj_session_note(struct pj_session *session, struct pj_error **err, const cha
 
 /** --timeout of this run, and when its --deadline is, on the clock of pj_clock_ms; INFINITY = never. */
 double pj_session_timeout_ms(const struct pj_session *session);
+
+/** How long a driver or a compiler may take to start, and a proof, where --timeout says nothing: they take
+ * seconds at most. */
+#define PJ_DEFAULT_PATIENCE_MS 120000.0
+
+/** The cure where such a wait was too short. */
+#define PJ_GIVE_LONGER "where it only needs longer: --timeout SECONDS"
+
+/** --timeout, which bounds these waits too; else that. */
+double pj_patience_ms(double timeout_ms);
 double pj_session_deadline_ms(const struct pj_session *session);
 
 /** Tells the observer. */
