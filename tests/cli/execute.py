@@ -68,6 +68,7 @@ class Run:
         self.problems = []
         for folder in ("home", "tmp", "root/proc/driver/nvidia/gpus", "root/dev", "root/etc"):
             os.makedirs(os.path.join(self.folder, folder))
+        self.write("root/proc/sys/kernel/random/boot_id", "b0070000-0000-4000-8000-000000000001\n")
         self.environment = {
             "PATH": f"{settings.build}:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
             "HOME": os.path.join(self.folder, "home"), "TMPDIR": os.path.join(self.folder, "tmp"),

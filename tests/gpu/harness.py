@@ -107,6 +107,9 @@ class Machine:
             fake = os.path.join(self.build, "tests/fake")
             root = os.path.join(self.folder, "root")
             os.makedirs(os.path.join(root, "proc/driver/nvidia/gpus"))
+            os.makedirs(os.path.join(root, "proc/sys/kernel/random"))
+            with open(os.path.join(root, "proc/sys/kernel/random/boot_id"), "w", encoding="ascii") as file:
+                file.write("b0070000-0000-4000-8000-000000000001\n")
             self.environment.update(LD_LIBRARY_PATH=fake, PREJIT_DRIVER=os.path.join(fake, "libcuda.so.1"),
                                     PREJIT_ROOT=root)
             self.environment.pop("CUDA_VISIBLE_DEVICES", None)

@@ -27,6 +27,7 @@ class Machine(harness.Case):
 
     def boot(self, version):
         self.write("root/proc/driver/nvidia/version", NVRM.format(version))
+        self.write("root/proc/sys/kernel/random/boot_id", "b0070000-0000-4000-8000-" + version.replace(".", "") + "\n")
 
     def install_driver(self, version, scenario=""):
         shutil.rmtree(self.path("lib"), ignore_errors=True)

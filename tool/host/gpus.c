@@ -143,6 +143,18 @@ int pj_host_gpu_listing(const struct pj_host_root *root, struct pj_buffer *ret_t
     return r;
 }
 
+char *pj_host_boot_id(const struct pj_host_root *root)
+{
+    enum { LONGEST = 64 };
+    PJ_CLEANUP_BUFFER struct pj_buffer text = {0};
+    PJ_CLEANUP_ERROR struct pj_error *ignored = NULL;
+    if (read_optional(root, "/proc/sys/kernel/random/boot_id", &text, &ignored) < 0)
+        return NULL;
+    size_t length = strspn(pj_buffer_text(&text), "0123456789abcdef-");
+    bool is_one = length > 0 && length <= LONGEST && pj_buffer_text(&text)[length] <= '\n';
+    return is_one ? strndup(text.data, length) : NULL;
+}
+
 char *pj_host_kernel_driver(const struct pj_host_root *root)
 {
     PJ_CLEANUP_BUFFER struct pj_buffer text = {0};

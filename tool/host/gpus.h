@@ -16,6 +16,9 @@
 int pj_host_gpu_listing(const struct pj_host_root *root, struct pj_buffer *ret_text, size_t *ret_count,
                         struct pj_error **err);
 
+/** Names the boot of the kernel, and no other ("3f2c…"); NULL where it cannot be told; free(). */
+char *pj_host_boot_id(const struct pj_host_root *root);
+
 /** Version of the loaded kernel driver ("580.159.04") from /proc/driver/nvidia/version; NULL where it cannot
  * be told; free(). */
 char *pj_host_kernel_driver(const struct pj_host_root *root);

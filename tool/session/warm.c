@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The main job: compile what is missing, commit, prove, record. */
+#include "session/ask_gpus.h"
 #include "session/engine/engine.h"
 #include "session/frame/as_user.h"
 #include "session/frame/closing.h"
@@ -30,6 +31,16 @@ static int run(struct pj_session *session, struct pj_error **err)
     return r;
 }
 
+/* What the receipt holds; where it takes the driver's word to tell which GPUs are here, asked for that. */
+static int look_for_nothing_to_do(struct pj_session *session, bool *ret_nothing, struct pj_error **err)
+{
+    bool told = false;
+    int r = pj_ask_gpus(session, &told, err);
+    if (r == 0)
+        r = pj_reuse_everything(session, ret_nothing, err);
+    return r == 0 && *ret_nothing && told ? pj_ask_gpus_remember(session, err) : r;
+}
+
 int pj_warm(const struct pj_options *options, struct pj_result **ret_result, struct pj_error **err)
 {
     PJ_CLEANUP_SESSION struct pj_session *session = NULL;
@@ -45,7 +56,7 @@ int pj_warm(const struct pj_options *options, struct pj_result **ret_result, str
     if (r == 0)
         r = pj_as_user_refuse_foreign_cache(session, err);
     if (r == 0)
-        r = pj_reuse_everything(session, &nothing_to_do, err);
+        r = look_for_nothing_to_do(session, &nothing_to_do, err);
     if (r < 0)
         return r;
     if (!nothing_to_do) {
@@ -55,7 +66,7 @@ int pj_warm(const struct pj_options *options, struct pj_result **ret_result, str
         if (r == 0 && waited)
             r = pj_request_reload_receipt(session, err); /* the other run may have done it all */
         if (r == 0 && waited)
-            r = pj_reuse_everything(session, &nothing_to_do, err);
+            r = look_for_nothing_to_do(session, &nothing_to_do, err);
         if (r < 0)
             return r;
     }

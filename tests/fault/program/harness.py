@@ -77,6 +77,7 @@ class Case(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
         for name in ("home", "tmp", "root/proc/driver/nvidia/gpus", "root/dev", "root/etc"):
             os.makedirs(self.path(name))
+        self.write("root/proc/sys/kernel/random/boot_id", "b0070000-0000-4000-8000-000000000001\n")
         self.cache = self.path("nv")
         self.environment = {
             "PATH": os.environ["PATH"], "HOME": self.path("home"), "TMPDIR": self.path("tmp"), "LANG": "C",

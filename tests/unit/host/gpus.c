@@ -144,12 +144,38 @@ static void test_kernel_driver(void **state)
     assert_null(pj_host_kernel_driver(&nowhere));
 }
 
+static void test_boot_id(void **state)
+{
+    static const struct {
+        const char *text, *id;
+    } cases[] = {
+        {"3f2c1d00-0000-4000-8000-00000000000a\n", "3f2c1d00-0000-4000-8000-00000000000a"},
+        {"abc", "abc"},
+        {"", NULL},
+        {"\n", NULL},
+        {"abc def\n", NULL},
+        {"0123456789012345678901234567890123456789012345678901234567890123456789\n", NULL},
+    };
+    (void)state;
+    CLEANUP_FOLDER struct folder folder;
+    folder_make(&folder);
+    const struct pj_host_root root = {folder.path};
+    assert_null(pj_host_boot_id(&root));
+    for (size_t i = 0; i < PJ_COUNT(cases); i++) {
+        folder_write(&folder, "proc/sys/kernel/random/boot_id", cases[i].text);
+        PJ_CLEANUP_FREE char *id = pj_host_boot_id(&root);
+        assert_int_equal(id == NULL, cases[i].id == NULL);
+        if (id)
+            assert_string_equal(id, cases[i].id);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_two_gpus),      cmocka_unit_test(test_each_part_counts),
         cmocka_unit_test(test_no_gpu),        cmocka_unit_test(test_odd_information),
-        cmocka_unit_test(test_kernel_driver),
+        cmocka_unit_test(test_kernel_driver), cmocka_unit_test(test_boot_id),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -153,6 +153,38 @@ static void test_changes(void **state)
     }
 }
 
+static void compare(struct run *run, const char *then, bool same, bool unsure)
+{
+    PJ_CLEANUP_ERROR struct pj_error *err = NULL;
+    expect_success(pj_identity_now(&run->session, &err), &err);
+    run->receipt.gpu_listing = run->session.now.gpu_listing;
+    run->receipt.boot_id = then;
+    pj_identity_compare(&run->session);
+    assert_int_equal(run->session.same_gpus, same);
+    assert_int_equal(run->session.gpus_unsure, unsure);
+}
+
+/* Where the kernel lists no GPU, two empty listings do not make the GPUs the same. */
+static void test_no_listing(void **state)
+{
+    (void)state;
+    CLEANUP_RUN struct run run;
+    run_make(&run);
+    compare(&run, NULL, true, false); /* it lists one: the boot does not matter */
+    assert_null(run.session.now.boot_id);
+    PJ_CLEANUP_FREE char *gpus = pj_path_join(run.root_path, "proc/driver");
+    PJ_CLEANUP_FREE char *away = pj_path_join(run.root_path, "away");
+    assert_int_equal(rename(gpus, away), 0);
+    compare(&run, NULL, false, true);
+    compare(&run, "b00", false, true);
+    folder_write(&run.folder, "root/proc/sys/kernel/random/boot_id", "b00\n");
+    compare(&run, "b00", true, false);
+    compare(&run, "b01", false, true);
+    compare(&run, NULL, false, true);
+    run.receipt.host.device_count = 0;
+    compare(&run, "b00", false, false);
+}
+
 static void test_now(void **state)
 {
     (void)state;
@@ -176,6 +208,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_changes),
+        cmocka_unit_test(test_no_listing),
         cmocka_unit_test(test_now),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -266,3 +266,42 @@ int pj_receipt_save(struct pj_session *session, struct pj_error **err)
         r = pj_file_replace(own, "receipt.json", pj_buffer_text(&text), text.size, 0644, err);
     return r < 0 ? pj_error_wrap(err, r, "writing the receipt of %s", session->location.path) : 0;
 }
+
+/* Is what lies there still what was read? */
+static int is_unchanged(int own, const char *name, const struct pj_buffer *text, bool *ret_same,
+                        struct pj_error **err)
+{
+    PJ_CLEANUP_BUFFER struct pj_buffer found = {0};
+    struct pj_receipt *there = NULL;
+    *ret_same = false;
+    int r = read_receipt(own, name, &there, err);
+    if (r < 0 || !there)
+        return r;
+    r = pj_receipt_write(there, &found, err);
+    pj_receipt_free(there);
+    *ret_same = r == 0 && found.size == text->size && memcmp(found.data, text->data, text->size) == 0;
+    return r;
+}
+
+int pj_receipt_renew(const struct pj_session *session, int cache_fd, struct pj_error **err)
+{
+    struct pj_receipt receipt = *session->receipt;
+    PJ_CLEANUP_BUFFER struct pj_buffer before = {0};
+    PJ_CLEANUP_BUFFER struct pj_buffer text = {0};
+    PJ_CLEANUP_CLOSE int own = -1;
+    char archive[ARCHIVE_NAME_TEXT];
+    const char *names[] = {"receipt.json", archive_name(receipt.selection, archive)};
+    int r = pj_receipt_write(&receipt, &before, err);
+    receipt.boot_id = session->now.boot_id;
+    if (r == 0)
+        r = pj_receipt_write(&receipt, &text, err);
+    if (r == 0)
+        r = pj_directory_open(cache_fd, ".prejit", false, &own, err);
+    for (size_t i = 0; r == 0 && i < PJ_COUNT(names); i++) {
+        bool same = false;
+        r = is_unchanged(own, names[i], &before, &same, err);
+        if (r == 0 && same)
+            return pj_file_replace(own, names[i], text.data, text.size, 0644, err);
+    }
+    return r;
+}

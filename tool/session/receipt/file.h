@@ -26,4 +26,8 @@ int pj_receipt_each(const char *cache_path,
  * kept, nor is an earlier one: PJ_ERROR_UNSUPPORTED. */
 int pj_receipt_save(struct pj_session *session, struct pj_error **err);
 
+/** Writes session->receipt again, in the place where it lies, as one that holds for this boot (now.boot_id).
+ * Whoever calls it has the cache's run lock. Nothing happens where another run wrote it meanwhile. */
+int pj_receipt_renew(const struct pj_session *session, int cache_fd, struct pj_error **err);
+
 #endif

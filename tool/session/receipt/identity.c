@@ -33,6 +33,8 @@ int pj_identity_now(struct pj_session *session, struct pj_error **err)
     r = pj_buffer_check(&listing, err);
     if (r < 0)
         return r;
+    session->gpus_listed = gpus > 0;
+    PJ_CLEANUP_FREE char *boot = session->gpus_listed ? NULL : pj_host_boot_id(&session->root);
     PJ_CLEANUP_FREE char *kernel = pj_host_kernel_driver(&session->root);
     bool failed = false;
     now->tool_version = PREJIT_VERSION;
@@ -41,6 +43,7 @@ int pj_identity_now(struct pj_session *session, struct pj_error **err)
     now->limit_bytes = session->location.limit_bytes;
     now->samples = session->manifest->verify_samples;
     now->gpu_listing = copy_or_null(&now->arena, pj_buffer_text(&listing), &failed);
+    now->boot_id = copy_or_null(&now->arena, boot, &failed);
     now->cuda_visible_devices = copy_or_null(&now->arena, getenv("CUDA_VISIBLE_DEVICES"), &failed);
     now->ld_library_path = copy_or_null(&now->arena, getenv("LD_LIBRARY_PATH"), &failed);
     now->driver_option = copy_or_null(&now->arena, session->options->driver, &failed);
@@ -144,8 +147,13 @@ void pj_identity_compare(struct pj_session *session)
                            same_text(then->ld_library_path, now->ld_library_path) &&
                            then->ld_so_cache_mtime_seconds == now->ld_so_cache_mtime_seconds &&
                            same_driver_files(then);
-    session->same_gpus = then->host.device_count > 0 && same_text(then->gpu_listing, now->gpu_listing) &&
-                         same_text(then->cuda_visible_devices, now->cuda_visible_devices);
+    bool as_seen = then->host.device_count > 0 && same_text(then->gpu_listing, now->gpu_listing) &&
+                   same_text(then->cuda_visible_devices, now->cuda_visible_devices);
+    /* Two empty listings are alike whatever GPU there is. The driver's word holds for the boot it was given
+     * in. */
+    bool told = session->gpus_listed || (now->boot_id && same_text(then->boot_id, now->boot_id));
+    session->same_gpus = as_seen && told;
+    session->gpus_unsure = as_seen && !told;
     session->same_request =
         same_text(then->tool_version, now->tool_version) &&
         memcmp(&then->manifest_sha256, &now->manifest_sha256, sizeof now->manifest_sha256) == 0 &&

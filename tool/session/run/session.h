@@ -130,6 +130,8 @@ struct pj_session {
     struct pj_receipt
         now; /* what holds now of a receipt's identity, as far as it is known without the driver */
     bool same_driver, same_gpus, same_request; /* receipt against now */
+    bool gpus_listed;                          /* by the kernel: what it lists is what there is */
+    bool gpus_unsure; /* all that can be seen of them is as it was, and that is not enough to tell */
     struct pj_plan *plan;
     struct pj_outcome *outcomes;
     struct pj_machine machine;
@@ -146,7 +148,8 @@ struct pj_session {
     size_t note_count, note_capacity;
     size_t entries_harvested;
     bool interrupted, deadline_passed;
-    const char *exit_reason; /* the machine's fault in one clause, for which the status is 3; NULL = none */
+    const char *exit_reason;  /* the machine's fault in one clause; NULL = none */
+    enum pj_exit exit_status; /* for that */
 };
 
 /** After a run that ended early: every job that is not settled is inconclusive, and says why. */
@@ -155,6 +158,10 @@ void pj_session_settle_early_end(struct pj_session *session);
 /** A line about the run that people and JSON get to see. */
 int pj_session_note(struct pj_session *session, struct pj_error **err, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/** The machine's fault, for which the run ends with `status` or worse: of several the worst one is told.
+ * `reason` is one clause that lives as long as the session. */
+void pj_session_blame(struct pj_session *session, enum pj_exit status, const char *reason);
 
 /** --timeout of this run, and when its --deadline is, on the clock of pj_clock_ms; INFINITY = never. */
 double pj_session_timeout_ms(const struct pj_session *session);
