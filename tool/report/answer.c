@@ -411,12 +411,14 @@ int pj_render_answer(const struct pj_report *report, bool below_table, struct pj
     if (report->exit_code != PJ_EXIT_OK && !report->dies_by_signal)
         pj_buffer_printf(buffer, "exit %d: ", (int)report->exit_code);
     bool trouble = troubles.required > 0 || report->exit_reason || pj_report_is_unserved(report);
-    if (trouble) {
+    if (trouble)
         put_troubles(&line, &troubles);
-    } else {
+    /* What is wrong may be none of the jobs' fault. */
+    if (!trouble ||
+        (report->exit_reason && !report->ended_early && troubles.required == 0 && report->job_count > 0)) {
+        put_clause(&line);
         put_counts(report, buffer);
         put_time(report, buffer);
-        line.begun = true;
     }
     put_unserved(&line);
     put_not_required(&line, &troubles);

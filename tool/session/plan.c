@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "session/frame/opening.h"
 #include "session/frame/request.h"
 #include "session/offline/offline.h"
 #include "session/receipt/reuse.h"
@@ -75,6 +76,8 @@ int pj_plan(const struct pj_options *options, struct pj_result **ret_result, str
 {
     PJ_CLEANUP_SESSION struct pj_session *session = NULL;
     int r = pj_request_open(options, "plan", &session, err);
+    if (r == 0)
+        r = pj_opening_note_environment(session, err);
     if (r == 0)
         r = take_profile(session, err);
     if (r == 0)

@@ -237,10 +237,11 @@ static int take_nothing_stored(struct pj_compile *compile, const struct pj_compi
     if (!is_disk_full(folder, session->plan->jobs[job].size_bytes))
         return fail(compile, job, PJ_VERDICT_LOST, "not-stored",
                     "the driver compiled it without an error and stored nothing", err);
-    session->exit_reason =
+    const char *full =
         pj_arena_printf(&session->arena, "the disk of the cache %s is full", session->location.path);
-    if (!session->exit_reason)
+    if (!full)
         return pj_error_no_memory(err);
+    pj_session_blame(session, PJ_EXIT_ENVIRONMENT, full);
     return fail(compile, job, PJ_VERDICT_LOST, "disk-full", "the disk is full, so the driver stored nothing",
                 err);
 }

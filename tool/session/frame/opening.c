@@ -150,9 +150,27 @@ int pj_opening_note_room(struct pj_session *session, struct pj_error **err)
     return 0;
 }
 
+/* `variables`: "CUDA_FORCE_JIT", or two. */
+static int blame_forced_jit(struct pj_session *session, const struct pj_buffer *variables,
+                            struct pj_error **err)
+{
+    if (variables->size == 0)
+        return pj_buffer_check(variables, err);
+    const char *reason =
+        pj_arena_printf(&session->arena,
+                        "programs that are started with this environment compile at every load, "
+                        "whatever the cache holds: unset %s",
+                        pj_buffer_text(variables));
+    if (!reason || variables->failed)
+        return pj_error_no_memory(err);
+    pj_session_blame(session, PJ_EXIT_COLD, reason);
+    return 0;
+}
+
 /* The run has workers with an environment of their own, so it notices nothing. */
 int pj_opening_note_environment(struct pj_session *session, struct pj_error **err)
 {
+    PJ_CLEANUP_BUFFER struct pj_buffer forced = {0};
     PJ_CLEANUP_PROGRAM struct pj_program program = {.root = ""};
     PJ_CLEANUP_FINDING_LIST struct pj_finding_list findings = {0};
     int r = pj_program_own(&program, err);
@@ -164,6 +182,8 @@ int pj_opening_note_environment(struct pj_session *session, struct pj_error **er
             r = pj_session_note(session, err,
                                 "%s: %s, in programs that are started with this environment; %s",
                                 finding->subject, finding->found, finding->cure);
+        if (finding->code == PJ_FINDING_JIT_FORCED)
+            pj_buffer_printf(&forced, "%s%s", forced.size > 0 ? " and " : "", finding->subject);
     }
-    return r;
+    return r == 0 ? blame_forced_jit(session, &forced, err) : r;
 }

@@ -156,7 +156,7 @@ static int fail_without_nvrtc(struct pj_session *session, const struct pj_prepar
         job->reason_code = "no-nvrtc";
         job->reason = reason;
         if (job->required)
-            session->exit_reason = "NVRTC, which the sources need, is not to be had";
+            pj_session_blame(session, PJ_EXIT_ENVIRONMENT, "NVRTC, which the sources need, is not to be had");
     }
     return 0;
 }

@@ -248,8 +248,9 @@ static void judge_early_end(struct pj_result *result, int signal_number)
     const struct pj_session *session = result->session;
     struct pj_report *report = &result->report;
     bool in_vain = !session->outcomes && !report->nothing_to_do;
-    bool too_late = !session->interrupted && !in_vain && report->exit_code == PJ_EXIT_OK;
-    if (!(session->interrupted || session->deadline_passed) || session->exit_reason || too_late)
+    bool too_late = !session->interrupted && !in_vain && pj_report_exit(report) == PJ_EXIT_OK;
+    bool impossible = session->exit_reason && session->exit_status == PJ_EXIT_ENVIRONMENT;
+    if (!(session->interrupted || session->deadline_passed) || impossible || too_late)
         return;
     const char *name = signal_number > 0 ? sigabbrev_np(signal_number) : NULL;
     (void)snprintf(result->early_end, sizeof result->early_end, "%s%s%s%s",
@@ -268,7 +269,7 @@ static int finish(struct pj_session **session, struct pj_result *result, struct 
     result->report.exit_code = pj_report_exit(&result->report);
     result->report.exit_reason = result->session->exit_reason;
     if (result->report.exit_reason)
-        result->report.exit_code = pj_exit_combine(result->report.exit_code, PJ_EXIT_ENVIRONMENT);
+        result->report.exit_code = pj_exit_combine(result->report.exit_code, result->session->exit_status);
     judge_early_end(result, 0);
     *ret_result = result;
     return 0;
@@ -418,6 +419,7 @@ int pj_error_exit_code(const struct pj_error *error)
         return PJ_EXIT_USAGE;
     case PJ_ERROR_ENVIRONMENT:
     case PJ_ERROR_IO:
+    case PJ_ERROR_NO_MEMORY:
         return PJ_EXIT_ENVIRONMENT;
     case PJ_ERROR_BUSY:
     case PJ_ERROR_INTERRUPTED:

@@ -23,6 +23,14 @@ int pj_session_note(struct pj_session *session, struct pj_error **err, const cha
     return 0;
 }
 
+void pj_session_blame(struct pj_session *session, enum pj_exit status, const char *reason)
+{
+    if (session->exit_reason && pj_exit_combine(session->exit_status, status) == session->exit_status)
+        return;
+    session->exit_reason = reason;
+    session->exit_status = status;
+}
+
 double pj_session_timeout_ms(const struct pj_session *session)
 {
     return session->options->timeout_ms > 0 ? session->options->timeout_ms : PJ_DEFAULT_TIMEOUT_MS;
