@@ -220,8 +220,9 @@ int pj_index_file_make_valid(struct pj_store *store, struct pj_error **err)
     if (store->index_state == PJ_INDEX_VALID)
         return 0;
     if (store->index_state == PJ_INDEX_UNKNOWN_FORMAT)
-        return pj_error_set(err, PJ_ERROR_UNSUPPORTED,
-                            "%s/index has the format number %u; this version of prejit writes %d alone",
+        return pj_error_set(err, PJ_ERROR_ENVIRONMENT,
+                            "%s/index has the format number %u by now, and this version of prejit writes %d "
+                            "alone; run again, which begins with the new one",
                             store->path, (unsigned)store->index.format, PJ_CACHE_FORMAT);
     /* What was readable gives the order of storing. */
     free(store->former.items);
@@ -307,7 +308,7 @@ int pj_index_file_replace(struct pj_store *store, size_t count, struct pj_error 
     uint64_t before, total;
     if (count > UINT32_MAX || !pj_index_sum(store->fresh, first, &before) ||
         !pj_index_sum(store->fresh, count, &total))
-        return pj_error_set(err, PJ_ERROR_FORMAT, "the records of %s/index give a sum over 64 bits",
+        return pj_error_set(err, PJ_ERROR_ENVIRONMENT, "the records of %s/index give a sum over 64 bits",
                             store->path);
     size_t listed = index->count;
     uint64_t listed_total = index->total_bytes;

@@ -92,7 +92,7 @@ struct pj_commit_item {
  * then S4. `stamp` is the driver's; entries of another are stale and go first when room is short. Items'
  * results are set; negative where the round itself failed: what passed S2 stays PENDING and can be tried
  * again, which finds what got through before as PRESENT or stores it. An item also stays PENDING where
- * somebody removed its file at once, and the second of two items of one hash. PJ_ERROR_UNSUPPORTED where
+ * somebody removed its file at once, and the second of two items of one hash. PJ_ERROR_ENVIRONMENT where
  * `index` is of a format that is not known. */
 int pj_store_commit(struct pj_store *store, const char *stamp, struct pj_commit_item *items, size_t count,
                     struct pj_error **err);

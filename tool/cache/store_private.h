@@ -76,7 +76,7 @@ void pj_index_file_release(struct pj_store *store);
 double pj_index_file_held_ms(const struct pj_store *store);
 
 /** Under the exclusive lock: an index that is not valid becomes a valid one of count 0, which protects every
- * file, and rebuild_needed is set. PJ_ERROR_UNSUPPORTED for a format that is not known. */
+ * file, and rebuild_needed is set. PJ_ERROR_ENVIRONMENT for a format that is not known. */
 int pj_index_file_make_valid(struct pj_store *store, struct pj_error **err);
 
 /** Makes the file long enough for `records`, so that later writes change no size. Gives the lock back and

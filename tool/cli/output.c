@@ -10,6 +10,7 @@
 
 #include "base/buffer.h"
 #include "base/text.h"
+#include "report/model.h"
 
 bool pj_cli_write(int fd, const char *text, size_t size)
 {
@@ -37,7 +38,7 @@ static int cannot_show(int errnum)
     PJ_CLEANUP_BUFFER struct pj_buffer message = {0};
     pj_buffer_printf(&message, "cannot write to standard output: %s", strerror(errnum));
     pj_cli_complain(pj_buffer_text(&message));
-    return 1;
+    return PJ_EXIT_ENVIRONMENT;
 }
 
 int pj_cli_show(const char *text, size_t size)

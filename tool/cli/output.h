@@ -10,8 +10,8 @@
  * the report is lost. */
 bool pj_cli_write(int fd, const char *text, size_t size);
 
-/** Writes the answer to a command that does nothing else, to standard output; gives the exit status: 0, or 1
- * after a complaint where it could not. */
+/** Writes the answer to a command that does nothing else, to standard output; gives the exit status: 0, or
+ * PJ_EXIT_ENVIRONMENT after a complaint where it could not. */
 int pj_cli_show(const char *text, size_t size);
 
 /** Where standard output is closed: what pj_cli_show would complain of and give after the work, before it. 0

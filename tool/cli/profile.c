@@ -48,13 +48,14 @@ static int put(const struct pj_cli_options *options, const char *profile, const 
     for (const char *line = text; options->quiet && *line; line = strchr(line, '\n') + 1)
         answer = line;
     if (!options->out_file) {
-        *status |= pj_cli_show(profile, strlen(profile));
+        int unwritten = pj_cli_show(profile, strlen(profile));
+        *status = *status ? *status : unwritten;
         (void)pj_cli_write(STDERR_FILENO, answer, strlen(answer));
         return 0;
     }
     int r = pj_file_replace(AT_FDCWD, options->out_file, profile, strlen(profile), 0644, err);
-    if (r == 0)
-        *status |= pj_cli_show(answer, strlen(answer));
+    int unwritten = r == 0 ? pj_cli_show(answer, strlen(answer)) : 0;
+    *status = *status ? *status : unwritten;
     return r;
 }
 

@@ -21,7 +21,7 @@ int pj_cli_show_help(const struct pj_command *command)
 int pj_cli_lost_report(int status)
 {
     pj_cli_complain("the report could not be written to standard output");
-    return status == PJ_EXIT_OK ? PJ_EXIT_FAILED : status;
+    return status == PJ_EXIT_OK ? PJ_EXIT_ENVIRONMENT : status; /* no module failed */
 }
 
 int pj_cli_refuse(const struct pj_command *command, bool json, struct pj_error *error)

@@ -20,7 +20,8 @@ int pj_cli_refuse(const struct pj_command *command, bool json, struct pj_error *
 /** Is JSON asked for in arguments that could not be parsed? */
 bool pj_cli_asks_for_json(int count, char **arguments);
 
-/** Says that standard output did not take the report; gives the exit status: never 0. */
+/** Says that standard output did not take the report; gives the exit status: PJ_EXIT_ENVIRONMENT
+ * where `status` is 0, else `status`. */
 int pj_cli_lost_report(int status);
 
 #endif

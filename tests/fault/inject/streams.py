@@ -36,13 +36,13 @@ class Streams(harness.Case):
         for more in ("", "--format json", "-q"):
             with self.subTest(more=more):
                 status, errors = self.shell(">/dev/full", more=more)
-                self.assertEqual(status, 1, errors)
+                self.assertEqual(status, 3, errors)
                 self.assertIn(LOST, errors.splitlines())
                 self.assert_done()
 
     def test_output_is_closed(self):
         status, errors = self.shell(">&-")
-        self.assertEqual(status, 1, errors)
+        self.assertEqual(status, 3, errors)
         self.assertIn(LOST, errors.splitlines())
         self.assert_done()
 
@@ -58,11 +58,11 @@ class Streams(harness.Case):
                 self.assert_done()
 
     def test_both_are_closed(self):
-        self.assertEqual(self.shell(">&- 2>&-")[0], 1)
+        self.assertEqual(self.shell(">&- 2>&-")[0], 3)
         self.assert_done()
 
     def test_all_three_are_closed(self):
-        self.assertEqual(self.shell("<&- >&- 2>&-")[0], 1)
+        self.assertEqual(self.shell("<&- >&- 2>&-")[0], 3)
         self.assert_done()
 
     def test_a_worse_status_stays(self):
@@ -77,7 +77,7 @@ class Streams(harness.Case):
             with self.subTest(arguments=arguments), open("/dev/full", "wb") as full:
                 process = subprocess.run([harness.PROGRAM, *arguments], env=self.environment, stdout=full,
                                          stderr=subprocess.PIPE, check=False)
-                self.assertEqual(process.returncode, 1, arguments)
+                self.assertEqual(process.returncode, 3, arguments)
                 self.assertEqual(process.stderr.decode(),
                                  "prejit: cannot write to standard output: No space left on device\n")
 

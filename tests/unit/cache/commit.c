@@ -322,11 +322,12 @@ static void test_unknown_format(void **state)
     PJ_CLEANUP_ERROR struct pj_error *err = NULL;
     char message[256];
     put_index_bytes(place->cache, "\102\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 16);
-    assert_int_equal(pj_store_commit(place->store, STAMP, &item, 1, &err), PJ_ERROR_UNSUPPORTED);
-    (void)snprintf(message, sizeof message,
-                   "cannot commit to the cache %s: %s/index has the format number 66; this version of prejit "
-                   "writes 65 alone",
-                   place->cache, place->cache);
+    assert_int_equal(pj_store_commit(place->store, STAMP, &item, 1, &err), PJ_ERROR_ENVIRONMENT);
+    (void)snprintf(
+        message, sizeof message,
+        "cannot commit to the cache %s: %s/index has the format number 66 by now, and this version "
+        "of prejit writes 65 alone; run again, which begins with the new one",
+        place->cache, place->cache);
     assert_string_equal(pj_error_message(err), message);
     assert_int_equal(item.result, PJ_COMMIT_PENDING);
     assert_false(entry_exists(place->cache, item.hash));
