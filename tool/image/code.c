@@ -40,7 +40,7 @@ static Elf64_Shdr header_of(const struct elf *elf, uint64_t i)
 
 static struct span contents_of(const struct elf *elf, const Elf64_Shdr *header)
 {
-    if (header->sh_type == SHT_NULL || header->sh_type == SHT_NOBITS)
+    if (!pj_cubin_section_has_bytes(header->sh_type))
         return (struct span){.bytes = elf->file.bytes};
     return (struct span){.bytes = elf->file.bytes + header->sh_offset, .size = header->sh_size};
 }

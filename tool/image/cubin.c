@@ -4,13 +4,26 @@
 #include "image/cubin.h"
 
 #include <elf.h>
-#include <stdbool.h>
 #include <string.h>
 
 enum {
     ABI_CUDA_12 = 0x33, /* up to CUDA 12: SM number in bits 0 to 7 of e_flags */
     ABI_CUDA_13 = 0x41, /* from CUDA 13.0: SM number in bits 8 to 15 */
 };
+
+/* Types that ptxas and the driver use in relocatable cubins alone; in executable ones these sections are
+ * NOBITS. */
+enum {
+    SHT_CUDA_GLOBAL = 0x70000007, /* .nv.global */
+    SHT_CUDA_LOCAL = 0x70000009,
+    SHT_CUDA_SHARED = 0x7000000a, /* .nv.shared.<kernel> */
+};
+
+bool pj_cubin_section_has_bytes(uint32_t type)
+{
+    return type != SHT_NULL && type != SHT_NOBITS && type != SHT_CUDA_GLOBAL && type != SHT_CUDA_LOCAL &&
+           type != SHT_CUDA_SHARED;
+}
 
 static bool fits(uint64_t offset, uint64_t length, uint64_t size)
 {
@@ -87,8 +100,7 @@ static int check_sections(const unsigned char *bytes, size_t size, const Elf64_E
                             (unsigned long long)count, (unsigned long long)header->e_shoff, size);
     for (uint64_t i = 1; i < count; i++) {
         memcpy(&section, bytes + header->e_shoff + i * sizeof section, sizeof section);
-        if (section.sh_type != SHT_NOBITS && section.sh_type != SHT_NULL &&
-            !fits(section.sh_offset, section.sh_size, size))
+        if (pj_cubin_section_has_bytes(section.sh_type) && !fits(section.sh_offset, section.sh_size, size))
             return pj_error_set(err, PJ_ERROR_FORMAT,
                                 "cut cubin: section %llu ends behind byte %zu, the last",
                                 (unsigned long long)i, size);

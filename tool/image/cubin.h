@@ -3,6 +3,7 @@
 #ifndef PREJIT_IMAGE_CUBIN_H
 #define PREJIT_IMAGE_CUBIN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,5 +19,8 @@ struct pj_cubin {
  * `size`), in one of the two known layouts; PJ_ERROR_FORMAT otherwise ("layout not known", never a wrong
  * number). */
 int pj_cubin_read(const void *bytes, size_t size, struct pj_cubin *ret_cubin, struct pj_error **err);
+
+/** Has a section of this type bytes in the file? Memory that starts empty has none. */
+bool pj_cubin_section_has_bytes(uint32_t type);
 
 #endif

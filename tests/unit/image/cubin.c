@@ -38,7 +38,8 @@ static const struct {
     {"ptxas_sm_87.cubin", 87, 0},
     {"ptxas_sm_88.cubin", 88, 0},
     {"ptxas_sm_89.cubin", 89, 0},
-    {"ptxas_sm_90a.cubin", 90, 0}, /* letters are not recorded */
+    {"ptxas_sm_90_relocatable_memory.cubin", 90, 1}, /* .nv.shared and .nv.global have no bytes in it */
+    {"ptxas_sm_90a.cubin", 90, 0},                   /* letters are not recorded */
     {"ptxas_sm_100.cubin", 100, 0},
     {"ptxas_sm_100f.cubin", 100, 0},
     {"ptxas_sm_100_relocatable.cubin", 100, 1},
