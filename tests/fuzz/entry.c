@@ -13,10 +13,10 @@ static void require(int condition)
         abort();
 }
 
-static int accept_all(const void *payload, size_t size, uint16_t arch_number, struct pj_error **err)
+static int accept_all(const void *payload, size_t size, const struct pj_cache_key *key, struct pj_error **err)
 {
     (void)err;
-    require(payload != NULL && size > 0 && arch_number > 0);
+    require(payload != NULL && size > 0 && key->arch_number > 0);
     return 0;
 }
 

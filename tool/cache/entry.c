@@ -89,10 +89,12 @@ static int judge_payload(struct pj_entry_contents *contents, const unsigned char
                    "its payload's checksum is %016" PRIx64 ", its header says %016" PRIx64, checksum,
                    header->payload_checksum);
     PJ_CLEANUP_ERROR struct pj_error *why = NULL;
-    if (!check_payload || !pj_cache_key_of_driver(&contents->key) ||
-        check_payload(payload, header->payload_bytes, contents->key.arch_number, &why) == 0)
+    if (!check_payload || !pj_cache_key_of_driver(&contents->key))
         return 0;
-    return say(contents, PJ_ENTRY_PAYLOAD_WRONG, "%s; the driver believes it, so every load fails",
+    int r = check_payload(payload, header->payload_bytes, &contents->key, &why);
+    if (r == 0 || r == PJ_ERROR_NO_MEMORY)
+        return r;
+    return say(contents, PJ_ENTRY_PAYLOAD_WRONG, "%s; the driver believes it and never compiles it again",
                pj_error_message(why));
 }
 
@@ -210,7 +212,7 @@ const char *pj_entry_state_text(enum pj_entry_state state)
         [PJ_ENTRY_OTHER_FORMAT] = "of another format",
         [PJ_ENTRY_NAME_WRONG] = "not named by its key",
         [PJ_ENTRY_CHECKSUM_WRONG] = "damaged",
-        [PJ_ENTRY_PAYLOAD_WRONG] = "believed but not loadable",
+        [PJ_ENTRY_PAYLOAD_WRONG] = "believed but wrong",
     };
     return (size_t)state < PJ_COUNT(texts) ? texts[state] : "in an unknown state";
 }

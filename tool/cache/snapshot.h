@@ -46,13 +46,14 @@ enum pj_entry_state {
     PJ_ENTRY_OTHER_FORMAT,
     PJ_ENTRY_NAME_WRONG,     /* the name is not the key's hash, or the key is none */
     PJ_ENTRY_CHECKSUM_WRONG, /* the driver recompiles it */
-    PJ_ENTRY_PAYLOAD_WRONG,  /* right checksum, wrong content: the driver believes it and every load fails
-                                [cache-model 22] */
+    PJ_ENTRY_PAYLOAD_WRONG,  /* right checksum, another module's content or none that loads: the driver
+                                believes it and never compiles it again [cache-model 22] */
 };
 
-/** Judges a payload against the architecture of the key: 0, or PJ_ERROR_FORMAT with what is wrong.
- * image/cubin.h has the one that is used; a function pointer, because the cache module knows no ELF. */
-typedef int pj_payload_check(const void *payload, size_t size, uint16_t arch_number, struct pj_error **err);
+/** Judges a payload against its key: 0, or PJ_ERROR_FORMAT with what is proven wrong. pj_check_payload is the
+ * one that is used; a function pointer, because the cache module knows neither ELF nor PTX. */
+typedef int pj_payload_check(const void *payload, size_t size, const struct pj_cache_key *key,
+                             struct pj_error **err);
 
 /** Reads one entry file (relative to the open cache directory `cache_fd`, no links followed) and judges it.
  * *ret_message (free(), may be NULL) says what is wrong. `key_stamp` receives the stamp of a sound entry (""

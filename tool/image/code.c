@@ -313,3 +313,22 @@ int pj_code_missing_kernel(const void *cubin, size_t size, const char *const *wa
     *ret_index = i;
     return 0;
 }
+
+int pj_code_other_kernel(const void *cubin, size_t size, const char *const *names, size_t count,
+                         const char **ret_name, struct pj_error **err)
+{
+    PJ_CLEANUP_NAMES struct pj_names code = {0}, symbols = {0}, known = {0};
+    struct elf elf;
+    bool complete = !open_elf(cubin, size, &elf) || read_names(&elf, &code, &symbols);
+    for (size_t i = 0; i < count && complete; i++)
+        complete = pj_names_add(&known, names[i]);
+    if (!complete)
+        return pj_error_no_memory(err);
+    pj_names_sort(&known);
+    size_t i = 0;
+    while (i < symbols.count &&
+           (pj_names_have(&known, symbols.items[i]) || !pj_names_have(&code, symbols.items[i])))
+        i++;
+    *ret_name = i < symbols.count ? symbols.items[i] : NULL;
+    return 0;
+}

@@ -45,4 +45,9 @@ int pj_code_compare(const void *a, size_t a_size, const void *b, size_t b_size,
 int pj_code_missing_kernel(const void *cubin, size_t size, const char *const *wanted, size_t count,
                            size_t *ret_index, struct pj_error **err);
 
+/** Gives, in *ret_name, the first kernel (by name) with code in the cubin that is not among `names`, or NULL
+ * where there is none; the text lies in the cubin. PJ_ERROR_NO_MEMORY is the only failure. */
+int pj_code_other_kernel(const void *cubin, size_t size, const char *const *names, size_t count,
+                         const char **ret_name, struct pj_error **err);
+
 #endif

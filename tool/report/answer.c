@@ -22,6 +22,7 @@ static const char *const trouble_texts[PJ_TROUBLE_COUNT] = {
     [PJ_TROUBLE_TOO_LARGE] = "too large for the cache",
     [PJ_TROUBLE_FAILED] = "failed",
     [PJ_TROUBLE_PASSING] = "could not be proven now",
+    [PJ_TROUBLE_WRONG] = "with a wrong entry in the cache",
     [PJ_TROUBLE_COLD] = "will be compiled at first use",
     [PJ_TROUBLE_UNDONE] = "not done",
     [PJ_TROUBLE_UNPROVEN] = "not proven",
@@ -217,14 +218,18 @@ static bool is_unreadable(const struct pj_report_job *job)
     return job->reason_code && strcmp(job->reason_code, "index-not-writable") == 0;
 }
 
+static bool is_cured_by_warm(enum pj_trouble trouble)
+{
+    return trouble == PJ_TROUBLE_COLD || trouble == PJ_TROUBLE_WRONG || trouble == PJ_TROUBLE_UNDONE;
+}
+
 /* Is there a required job that is cold, and unreadable or not? */
 static bool any_cold(const struct pj_report *report, bool unreadable)
 {
     for (size_t i = 0; i < report->job_count; i++) {
         const struct pj_report_job *job = &report->jobs[i];
         enum pj_trouble trouble = trouble_of(report, job);
-        if ((trouble == PJ_TROUBLE_COLD || trouble == PJ_TROUBLE_UNDONE) && job->required &&
-            is_unreadable(job) == unreadable)
+        if (is_cured_by_warm(trouble) && job->required && is_unreadable(job) == unreadable)
             return true;
     }
     return false;

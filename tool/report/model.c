@@ -91,12 +91,20 @@ bool pj_report_is_plan(const struct pj_report *report)
     return report->command && strcmp(report->command, "plan") == 0;
 }
 
+/* No load compiles it: the driver takes what lies there. */
+static bool has_wrong_entry(const struct pj_report_job *job)
+{
+    return job->reason_code &&
+           (strcmp(job->reason_code, "entry-wrong") == 0 || strcmp(job->reason_code, "entry-unusable") == 0);
+}
+
 enum pj_trouble pj_report_trouble(const struct pj_report *report, const struct pj_report_job *job)
 {
     switch (job->verdict) {
     case PJ_VERDICT_NONE:
         return pj_report_is_plan(report) ? PJ_TROUBLE_NONE : PJ_TROUBLE_UNDONE;
     case PJ_VERDICT_MISSED:
+        return has_wrong_entry(job) ? PJ_TROUBLE_WRONG : PJ_TROUBLE_COLD;
     case PJ_VERDICT_LOST:
     case PJ_VERDICT_EVICTED:
         return PJ_TROUBLE_COLD;

@@ -14,6 +14,7 @@ enum pj_trouble {
     PJ_TROUBLE_TOO_LARGE,
     PJ_TROUBLE_FAILED,
     PJ_TROUBLE_PASSING, /* could not be proven now; the cause passes */
+    PJ_TROUBLE_WRONG,   /* missed, with an entry that the driver believes and that is none of the module's */
     PJ_TROUBLE_COLD,    /* missed, lost, evicted */
     PJ_TROUBLE_UNDONE,  /* the run ended before it was decided */
     PJ_TROUBLE_UNPROVEN,

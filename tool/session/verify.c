@@ -15,9 +15,15 @@
 #include "session/run/result.h"
 #include "session/run/unreadable.h"
 
-/* Names and files: entries that can be named are looked at by file as well. `states`, one for each job, are
- * as they were before a driver saw them. */
-static int check_entries(struct pj_session *session, enum pj_entry_state *states, struct pj_error **err)
+/* What a job's entries were before a driver saw them: the state of the first that is not sound, and what is
+ * wrong with it. */
+struct seen {
+    enum pj_entry_state state;
+    const char *problem; /* NULL = nothing, or the file is not there, or its name is not known */
+};
+
+/* Names and files: entries that can be named are looked at by file as well. `seen` has one for each job. */
+static int check_entries(struct pj_session *session, struct seen *seen, struct pj_error **err)
 {
     PJ_CLEANUP_CLOSE int cache_fd = -1;
     PJ_CLEANUP_ERROR struct pj_error *ignored = NULL;
@@ -39,8 +45,8 @@ static int check_entries(struct pj_session *session, enum pj_entry_state *states
             r = pj_outcome_set_entries(session, outcome, job->entries, job->entry_count, err);
         if (r < 0 || outcome->entry_count == 0)
             continue;
-        r = pj_outcome_check_entry(session, i, cache_fd, &states[i], err);
-        if (r == 0 && states[i] == PJ_ENTRY_ABSENT)
+        r = pj_outcome_check_entry(session, i, cache_fd, &seen[i].state, &seen[i].problem, err);
+        if (r == 0 && seen[i].state == PJ_ENTRY_ABSENT)
             outcome->evidence.entry_present = PJ_WITNESS_NO;
     }
     return r;
@@ -119,52 +125,36 @@ static int settle_without_loading(struct pj_session *session, struct pj_error **
     return 0;
 }
 
-/* The first entry that was found not to be sound: only of sound ones the size is known. */
-static uint64_t first_unsound(const struct pj_outcome *outcome)
-{
-    size_t i = 0;
-    while (i + 1 < outcome->entry_count && outcome->entries[i].file_bytes > 0)
-        i++;
-    return outcome->entries[i].hash;
-}
-
-/* An entry that is there and not sound is a miss of another kind than one that is not there. */
-static int explain_damage(struct pj_session *session, const enum pj_entry_state *states,
-                          struct pj_error **err)
+/* An entry that is there and not sound is a miss of another kind than one that is not there. One that is
+ * wrong loads, and gives the program another module's code. */
+static void explain_damage(struct pj_session *session, const struct seen *seen)
 {
     for (size_t i = 0; i < session->plan->job_count; i++) {
         struct pj_outcome *outcome = &session->outcomes[i];
+        bool wrong = seen[i].state == PJ_ENTRY_PAYLOAD_WRONG;
         bool missed = outcome->verdict == PJ_VERDICT_MISSED || outcome->verdict == PJ_VERDICT_EVICTED;
-        char path[PJ_ENTRY_PATH_TEXT];
-        if (!missed || states[i] == PJ_ENTRY_ABSENT || states[i] == PJ_ENTRY_SOUND)
+        if (!seen[i].problem || !(missed || (wrong && outcome->stage == PJ_STAGE_PRESENT)))
             continue;
         outcome->verdict = PJ_VERDICT_MISSED;
-        outcome->reason_code = "entry-damaged";
-        outcome->reason =
-            pj_arena_printf(&session->arena, "its entry %s is %s",
-                            pj_entry_path(first_unsound(outcome), path), pj_entry_state_text(states[i]));
-        if (!outcome->reason)
-            return pj_error_no_memory(err);
+        outcome->reason_code = wrong ? "entry-wrong" : "entry-damaged";
+        outcome->reason = seen[i].problem;
     }
-    return 0;
 }
 
 static int prove_what_is_there(struct pj_engine *engine, struct pj_error **err)
 {
     struct pj_session *session = engine->session;
-    PJ_CLEANUP_FREE enum pj_entry_state *states = malloc((session->plan->job_count + 1) * sizeof *states);
-    if (!states)
+    PJ_CLEANUP_FREE struct seen *seen = calloc(session->plan->job_count + 1, sizeof *seen);
+    if (!seen)
         return pj_error_no_memory(err);
-    for (size_t i = 0; i < session->plan->job_count; i++)
-        states[i] = PJ_ENTRY_ABSENT;
     remember_colds(session);
-    int r = check_entries(session, states, err);
+    int r = check_entries(session, seen, err);
     if (r == 0)
         r = settle_without_loading(session, err);
     if (r == 0)
         r = prove_all(engine, err);
     if (r == 0)
-        r = explain_damage(session, states, err);
+        explain_damage(session, seen);
     return r == 0 ? pj_unreadable_explain(session, err) : r;
 }
 

@@ -170,8 +170,8 @@ static void test_rejected(void **state)
     cut.result = PJ_COMMIT_PENDING;
     expect_rejected(
         place, &cut,
-        "cannot be used: the payload is no cubin for sm_90; the driver believes it, so every load "
-        "fails");
+        "cannot be used: the payload is no cubin for sm_90; the driver believes it and never compiles "
+        "it again");
 }
 
 static void test_twice_in_one_call(void **state)

@@ -151,7 +151,7 @@ static void test_payload(void **state)
     seal(place);
     write_bytes(place);
     expect(place, PJ_ENTRY_PAYLOAD_WRONG,
-           "the payload is no cubin for sm_90; the driver believes it, so every load fails");
+           "the payload is no cubin for sm_90; the driver believes it and never compiles it again");
 }
 
 /* NVRTC's entries hold PTX where the driver's hold cubins, and nobody loads them as code. */
@@ -222,7 +222,7 @@ static void test_texts(void **state)
     assert_string_equal(pj_entry_state_text(PJ_ENTRY_OTHER_FORMAT), "of another format");
     assert_string_equal(pj_entry_state_text(PJ_ENTRY_NAME_WRONG), "not named by its key");
     assert_string_equal(pj_entry_state_text(PJ_ENTRY_CHECKSUM_WRONG), "damaged");
-    assert_string_equal(pj_entry_state_text(PJ_ENTRY_PAYLOAD_WRONG), "believed but not loadable");
+    assert_string_equal(pj_entry_state_text(PJ_ENTRY_PAYLOAD_WRONG), "believed but wrong");
     assert_string_equal(pj_entry_state_text((enum pj_entry_state)99), "in an unknown state");
 }
 

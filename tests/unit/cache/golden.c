@@ -49,9 +49,9 @@ static const struct {
     {"link_opt", "axpb.ptx", 90, "-c -O1 --maxrregcount 64", 0x925a46772409d181},
 };
 
-static int check_elf(const void *payload, size_t size, uint16_t arch_number, struct pj_error **err)
+static int check_elf(const void *payload, size_t size, const struct pj_cache_key *key, struct pj_error **err)
 {
-    (void)arch_number;
+    (void)key;
     return size > 4 && memcmp(payload, "\177ELF", 4) == 0 ? 0 : pj_error_set(err, PJ_ERROR_FORMAT, "no ELF");
 }
 

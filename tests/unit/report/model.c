@@ -144,6 +144,13 @@ static void each_verdict_falls_into_one_class(void **state)
     struct pj_report_job passing = {.verdict = PJ_VERDICT_INCONCLUSIVE, .passing = true};
     assert_int_equal(pj_report_trouble(&report, &slow), PJ_TROUBLE_SLOW);
     assert_int_equal(pj_report_trouble(&report, &passing), PJ_TROUBLE_PASSING);
+    /* Programs load what lies there: nothing is compiled at first use. */
+    struct pj_report_job wrong = {.verdict = PJ_VERDICT_MISSED, .reason_code = "entry-wrong"};
+    assert_int_equal(pj_report_trouble(&report, &wrong), PJ_TROUBLE_WRONG);
+    wrong.reason_code = "entry-unusable";
+    assert_int_equal(pj_report_trouble(&report, &wrong), PJ_TROUBLE_WRONG);
+    wrong.reason_code = "entry-damaged";
+    assert_int_equal(pj_report_trouble(&report, &wrong), PJ_TROUBLE_COLD);
 }
 
 int main(void)

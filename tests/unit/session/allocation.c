@@ -102,7 +102,7 @@ static int try_entry(struct run *run, struct pj_error **err)
     run->session.outcomes = &outcome;
     int r = pj_outcome_set_entries(&run->session, &outcome, &hash, 1, err);
     if (r == 0)
-        r = pj_outcome_check_entry(&run->session, 0, cache, &found, err);
+        r = pj_outcome_check_entry(&run->session, 0, cache, &found, NULL, err);
     assert_int_equal(found, r == 0 ? PJ_ENTRY_SOUND : PJ_ENTRY_ABSENT);
     return r;
 }

@@ -167,15 +167,15 @@ static void test_entry(void **state)
     enum pj_entry_state found = PJ_ENTRY_SOUND;
     run.session.outcomes = &outcome;
     assert_int_equal(pj_directory_open(AT_FDCWD, run.session.location.path, true, &cache, NULL), 0);
-    expect_success(pj_outcome_check_entry(&run.session, 0, cache, &found, &err), &err);
+    expect_success(pj_outcome_check_entry(&run.session, 0, cache, &found, NULL, &err), &err);
     assert_int_equal(found, PJ_ENTRY_ABSENT); /* no name is known */
     assert_int_equal(outcome.evidence.entry_present, PJ_WITNESS_UNKNOWN);
     uint64_t hashes[] = {ENTRY_HASH, ENTRY_HASH, ENTRY_HASH + 1};
     expect_success(pj_outcome_set_entries(&run.session, &outcome, hashes, 2, &err), &err);
-    expect_success(pj_outcome_check_entry(&run.session, 0, -1, &found, &err), &err);
+    expect_success(pj_outcome_check_entry(&run.session, 0, -1, &found, NULL, &err), &err);
     assert_int_equal(found, PJ_ENTRY_ABSENT);
     run_touch(&run, "cache/" ENTRY_PATH);
-    expect_success(pj_outcome_check_entry(&run.session, 0, cache, &found, &err), &err);
+    expect_success(pj_outcome_check_entry(&run.session, 0, cache, &found, NULL, &err), &err);
     assert_int_equal(found, PJ_ENTRY_SOUND);
     assert_int_equal(outcome.evidence.entry_present, PJ_WITNESS_YES);
     for (size_t i = 0; i < 2; i++) {
@@ -185,29 +185,11 @@ static void test_entry(void **state)
     /* One of several that is not there is enough; the sizes of the others are known. */
     expect_success(pj_outcome_set_entries(&run.session, &outcome, hashes + 1, 2, &err), &err);
     assert_int_equal(outcome.entries[0].file_bytes, 0);
-    expect_success(pj_outcome_check_entry(&run.session, 0, cache, &found, &err), &err);
+    expect_success(pj_outcome_check_entry(&run.session, 0, cache, &found, NULL, &err), &err);
     assert_int_equal(found, PJ_ENTRY_ABSENT);
     assert_int_equal(outcome.evidence.entry_present, PJ_WITNESS_NO);
     assert_int_equal(outcome.entries[0].file_bytes, 4714);
     assert_int_equal(outcome.entries[1].file_bytes, 0);
-}
-
-static void test_payload(void **state)
-{
-    (void)state;
-    enum { HEADER = 28, KEY = 854, PAYLOAD = 3832 };
-    CLEANUP_RUN struct run run;
-    run_make(&run);
-    struct pj_error *err = NULL;
-    PJ_CLEANUP_BUFFER struct pj_buffer entry = {0};
-    PJ_CLEANUP_FREE char *path = pj_path_join(run.session.location.path, ENTRY_PATH);
-    assert_int_equal(pj_file_read(AT_FDCWD, path, 1 << 20, &entry, NULL), 0);
-    const char *payload = entry.data + HEADER + KEY;
-    expect_success(pj_check_payload(payload, PAYLOAD, 90, &err), &err);
-    expect_error(pj_check_payload(payload, PAYLOAD, 80, &err), &err, PJ_ERROR_FORMAT,
-                 "it holds code for sm_90 under the key of sm_80");
-    assert_int_equal(pj_check_payload(payload, PAYLOAD - 1, 90, NULL), PJ_ERROR_FORMAT);
-    assert_int_equal(pj_check_payload("", 0, 90, NULL), PJ_ERROR_FORMAT);
 }
 
 int main(void)
@@ -215,7 +197,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_from_plan), cmocka_unit_test(test_forget), cmocka_unit_test(test_thresholds),
         cmocka_unit_test(test_reasons),   cmocka_unit_test(test_entry),  cmocka_unit_test(test_no_cold_time),
-        cmocka_unit_test(test_payload),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -177,7 +177,7 @@ int pj_compile_find_present(struct pj_compile *compile, struct pj_error **err)
         enum pj_entry_state state;
         r = pj_outcome_set_entries(session, outcome, job->entries, job->entry_count, err);
         if (r == 0)
-            r = pj_outcome_check_entry(session, i, pj_store_directory(session->store), &state, err);
+            r = pj_outcome_check_entry(session, i, pj_store_directory(session->store), &state, NULL, err);
         if (r < 0)
             return r;
         if (state == PJ_ENTRY_SOUND) {

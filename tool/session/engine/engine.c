@@ -384,7 +384,7 @@ int pj_engine_prove_missed_alone(struct pj_engine *engine, struct pj_error **err
         enum pj_entry_state state;
         if (!missed_though_present(&session->outcomes[i]))
             continue;
-        int r = pj_outcome_check_entry(session, i, cache_fd, &state, err);
+        int r = pj_outcome_check_entry(session, i, cache_fd, &state, NULL, err);
         if (r < 0)
             return r;
         if (!missed_though_present(&session->outcomes[i]))

@@ -67,29 +67,30 @@ void pj_probe_part(const struct pj_probe *probe, struct pj_wire_part *ret_part,
 }
 
 /* Is this file exactly what the known format makes of the probe? Then its key tells the stamp. */
-static bool read_stamp(const struct pj_probe *probe, const char *bytes, size_t size, uint64_t name,
-                       uint16_t arch_number, struct pj_cache_key *key)
+static int read_stamp(const struct pj_probe *probe, const char *bytes, size_t size, uint64_t name,
+                      uint16_t arch_number, struct pj_cache_key *key, bool *ret_known, struct pj_error **err)
 {
     PJ_CLEANUP_ERROR struct pj_error *ignored = NULL;
+    *ret_known = false;
     struct pj_entry_header header;
     if (size < PJ_ENTRY_HEADER_BYTES)
-        return false;
+        return 0;
     pj_entry_header_read((const unsigned char *)bytes, &header);
     if (header.format != PJ_CACHE_FORMAT || header.key_bytes > size - PJ_ENTRY_HEADER_BYTES ||
         header.payload_bytes != size - PJ_ENTRY_HEADER_BYTES - header.key_bytes)
-        return false;
+        return 0;
     const char *payload = bytes + PJ_ENTRY_HEADER_BYTES + header.key_bytes;
     if (pj_fnv1a(PJ_FNV_START, payload, (size_t)header.payload_bytes) != header.payload_checksum)
-        return false;
+        return 0;
     const char *key_bytes = bytes + PJ_ENTRY_HEADER_BYTES;
     if (pj_cache_key_read(key_bytes, (size_t)header.key_bytes, key, &ignored) < 0 ||
         pj_fnv1a(PJ_FNV_START, key_bytes, (size_t)header.key_bytes) != name)
-        return false;
+        return 0;
     /* A driver whose code this version cannot judge would have every entry called damaged. */
-    if (pj_check_payload(payload, (size_t)header.payload_bytes, arch_number, &ignored) < 0)
-        return false;
-    return key->arch_number == arch_number && key->options_size == 0 &&
-           pj_cache_key_hash(key->stamp, arch_number, probe->text, probe->size, "") == name;
+    int r = pj_check_payload(payload, (size_t)header.payload_bytes, key, &ignored);
+    *ret_known = r == 0 && key->arch_number == arch_number && key->options_size == 0 &&
+                 pj_cache_key_hash(key->stamp, arch_number, probe->text, probe->size, "") == name;
+    return r == PJ_ERROR_NO_MEMORY ? pj_error_no_memory(err) : 0;
 }
 
 static bool is_failure_of_machine(int errnum)
@@ -121,8 +122,10 @@ int pj_probe_learn(struct pj_session *session, const struct pj_probe *probe, con
                               folder);
     if (r < 0)
         return 0;
-    if (!read_stamp(probe, pj_buffer_text(&bytes), bytes.size, name, arch_number, &key))
-        return 0;
+    bool known = false;
+    r = read_stamp(probe, pj_buffer_text(&bytes), bytes.size, name, arch_number, &key, &known, err);
+    if (r < 0 || !known)
+        return r;
     session->stamp = pj_arena_strdup(&session->arena, key.stamp);
     if (!session->stamp)
         return pj_error_no_memory(err);

@@ -40,8 +40,9 @@ static bool is_untouched(const struct pj_receipt_entry *then, const struct pj_sn
            now->mtime_seconds == then->mtime_seconds;
 }
 
-/* Listed, readable, of the same size, and untouched; or else of the same content, and of the same time or
- * sound. */
+/* Listed, readable, of the same size, and untouched. Where a time moved, the file is read, key and payload: a
+ * write that gives the old mtime back, and a copy that was damaged on the way, leave size, header and mtime
+ * as they were. */
 static int same_entry(const struct pj_receipt_entry *then, const struct pj_snapshot *snapshot, int cache_fd,
                       bool *ret_same, struct pj_error **err)
 {
@@ -56,10 +57,6 @@ static int same_entry(const struct pj_receipt_entry *then, const struct pj_snaps
     }
     if (!same_content(then, cache_fd))
         return 0;
-    if (entry->mtime_seconds == then->mtime_seconds) {
-        *ret_same = true;
-        return 0;
-    }
     enum pj_entry_state state;
     char stamp[PJ_STAMP_MAX + 1];
     PJ_CLEANUP_FREE char *message = NULL;

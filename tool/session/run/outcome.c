@@ -9,7 +9,6 @@
 
 #include "base/memory.h"
 #include "cache/entry.h"
-#include "image/cubin.h"
 
 static const enum pj_verdict fate_verdicts[] = {
     [PJ_JOB_REJECTED] = PJ_VERDICT_REJECTED,
@@ -98,18 +97,6 @@ void pj_outcome_forget_evidence(struct pj_outcome *outcome)
     outcome->reason_code = outcome->reason = NULL;
 }
 
-int pj_check_payload(const void *payload, size_t size, uint16_t arch_number, struct pj_error **err)
-{
-    struct pj_cubin cubin;
-    int r = pj_cubin_read(payload, size, &cubin, err);
-    if (r < 0)
-        return r;
-    if (cubin.arch_number != arch_number)
-        return pj_error_set(err, PJ_ERROR_FORMAT, "it holds code for sm_%u under the key of sm_%u",
-                            cubin.arch_number, arch_number);
-    return 0;
-}
-
 void pj_outcome_note_content(int cache_fd, struct pj_outcome_entry *entry)
 {
     enum { NS_PER_SECOND = 1000000000 };
@@ -121,12 +108,11 @@ void pj_outcome_note_content(int cache_fd, struct pj_outcome_entry *entry)
 }
 
 static int check_one(int cache_fd, struct pj_outcome_entry *entry, enum pj_entry_state *ret_state,
-                     struct pj_error **err)
+                     char **ret_message, struct pj_error **err)
 {
     char stamp[PJ_STAMP_MAX + 1], path[PJ_ENTRY_PATH_TEXT];
-    PJ_CLEANUP_FREE char *message = NULL;
     struct stat status;
-    int r = pj_entry_check(cache_fd, entry->hash, pj_check_payload, ret_state, stamp, &message, err);
+    int r = pj_entry_check(cache_fd, entry->hash, pj_check_payload, ret_state, stamp, ret_message, err);
     entry->file_bytes = 0;
     if (r == 0 && *ret_state == PJ_ENTRY_SOUND &&
         fstatat(cache_fd, pj_entry_path(entry->hash, path), &status, AT_SYMLINK_NOFOLLOW) == 0) {
@@ -137,21 +123,41 @@ static int check_one(int cache_fd, struct pj_outcome_entry *entry, enum pj_entry
     return r;
 }
 
+/* "its entry 5/2/1cade9d7c37378 is truncated" */
+static const char *describe_problem(struct pj_session *session, uint64_t hash, enum pj_entry_state state,
+                                    const char *message)
+{
+    char path[PJ_ENTRY_PATH_TEXT];
+    (void)pj_entry_path(hash, path);
+    if (state == PJ_ENTRY_PAYLOAD_WRONG)
+        return pj_arena_printf(&session->arena, "its entry %s is wrong: %s", path, message);
+    return pj_arena_printf(&session->arena, "its entry %s is %s", path, pj_entry_state_text(state));
+}
+
 int pj_outcome_check_entry(struct pj_session *session, size_t job, int cache_fd,
-                           enum pj_entry_state *ret_state, struct pj_error **err)
+                           enum pj_entry_state *ret_state, const char **ret_problem, struct pj_error **err)
 {
     struct pj_outcome *outcome = &session->outcomes[job];
     *ret_state = PJ_ENTRY_ABSENT;
+    if (ret_problem)
+        *ret_problem = NULL;
     if (outcome->entry_count == 0 || cache_fd < 0)
         return 0;
     enum pj_entry_state first_unsound = PJ_ENTRY_SOUND;
     for (size_t i = 0; i < outcome->entry_count; i++) {
+        PJ_CLEANUP_FREE char *message = NULL;
         enum pj_entry_state state = PJ_ENTRY_ABSENT;
-        int r = check_one(cache_fd, &outcome->entries[i], &state, err);
+        int r = check_one(cache_fd, &outcome->entries[i], &state, &message, err);
         if (r < 0)
             return pj_error_wrap(err, r, "looking at the cache %s", session->location.path);
-        if (first_unsound == PJ_ENTRY_SOUND)
-            first_unsound = state;
+        if (first_unsound != PJ_ENTRY_SOUND || state == PJ_ENTRY_SOUND)
+            continue;
+        first_unsound = state;
+        if (!message || !ret_problem)
+            continue;
+        *ret_problem = describe_problem(session, outcome->entries[i].hash, state, message);
+        if (!*ret_problem)
+            return pj_error_no_memory(err);
     }
     *ret_state = first_unsound;
     outcome->evidence.entry_present = first_unsound == PJ_ENTRY_SOUND ? PJ_WITNESS_YES : PJ_WITNESS_NO;

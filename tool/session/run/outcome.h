@@ -43,9 +43,10 @@ void pj_outcome_note_content(int cache_fd, struct pj_outcome_entry *entry);
 
 /** Reads the job's entry files, where their names are known, and sets the witness of presence, sizes, times
  * and checksums. Returns the state of the first that is not sound through `ret_state` (PJ_ENTRY_ABSENT where
- * no name is known). */
+ * no name is known), and which one it is and what is wrong with it through `ret_problem`, in the session's
+ * arena (may be NULL; set to NULL where nothing is, and for a file that is not there). */
 int pj_outcome_check_entry(struct pj_session *session, size_t job, int cache_fd,
-                           enum pj_entry_state *ret_state, struct pj_error **err);
+                           enum pj_entry_state *ret_state, const char **ret_problem, struct pj_error **err);
 
 /** Forgets what proof processes said, before they are asked again. */
 void pj_outcome_forget_evidence(struct pj_outcome *outcome);
@@ -87,7 +88,9 @@ void pj_job_order_begin(const struct pj_job *job, uint64_t number, enum pj_wire_
                         uint32_t jit_target, struct pj_wire_load *ret_load);
 #define PJ_CLEANUP_ORDER __attribute__((cleanup(pj_job_order_free)))
 
-/** Payloads are judged by their ELF header: a pj_payload_check over image/cubin.h. */
-int pj_check_payload(const void *payload, size_t size, uint16_t arch_number, struct pj_error **err);
+/** The pj_payload_check of all sessions: a whole cubin of the key's architecture, with the kernels that the
+ * PTX in the key defines, and no others. Of a key whose image is no PTX that prejit can read, the kernels are
+ * not known, and not looked at. (payload.c) */
+int pj_check_payload(const void *payload, size_t size, const struct pj_cache_key *key, struct pj_error **err);
 
 #endif

@@ -170,13 +170,14 @@ void expect_no_rubbish(const char *cache)
     }
 }
 
-int fixture_check(const void *payload, size_t size, uint16_t arch_number, struct pj_error **err)
+int fixture_check(const void *payload, size_t size, const struct pj_cache_key *key, struct pj_error **err)
 {
     char front[16];
-    int length = snprintf(front, sizeof front, "ELF%u.", (unsigned)arch_number);
+    unsigned arch_number = key->arch_number;
+    int length = snprintf(front, sizeof front, "ELF%u.", arch_number);
     if (size >= (size_t)length && memcmp(payload, front, (size_t)length) == 0)
         return 0;
-    return pj_error_set(err, PJ_ERROR_FORMAT, "the payload is no cubin for sm_%u", (unsigned)arch_number);
+    return pj_error_set(err, PJ_ERROR_FORMAT, "the payload is no cubin for sm_%u", arch_number);
 }
 
 struct pj_store_options fixture_options(const char *cache)

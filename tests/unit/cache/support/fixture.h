@@ -42,7 +42,7 @@ void expect_index(const char *cache, const uint64_t *hashes, size_t count);
 void expect_no_rubbish(const char *cache);
 
 /** Payloads of the fixture begin with "ELF" and the number of their architecture. */
-int fixture_check(const void *payload, size_t size, uint16_t arch_number, struct pj_error **err);
+int fixture_check(const void *payload, size_t size, const struct pj_cache_key *key, struct pj_error **err);
 
 /** Options for a store on `cache` with a limit of 1 GiB. */
 struct pj_store_options fixture_options(const char *cache);
