@@ -155,3 +155,23 @@ int pj_path_absolute(const char *path, char **ret_path, struct pj_error **err)
     *ret_path = PJ_STEAL(clean);
     return 0;
 }
+
+bool pj_is_disk_full(int errnum)
+{
+    return errnum == ENOSPC || errnum == EDQUOT;
+}
+
+bool pj_directory_is_full(const char *path, uint64_t bytes)
+{
+    PJ_CLEANUP_CLOSE int directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    static const char name[] = "prejit-room";
+    if (directory < 0)
+        return false;
+    PJ_CLEANUP_CLOSE int fd =
+        openat(directory, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return pj_is_disk_full(errno);
+    bool full = fallocate(fd, 0, 0, (off_t)bytes) != 0 && pj_is_disk_full(errno);
+    (void)unlinkat(directory, name, 0);
+    return full;
+}

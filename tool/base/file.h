@@ -64,6 +64,13 @@ int pj_directory_temporary(const char *parent, const char *name, char **ret_path
 /** Opens a directory (O_CLOEXEC); with `follow` false a symbolic link as its last part is refused. */
 int pj_directory_open(int dirfd, const char *path, bool follow, int *ret_fd, struct pj_error **err);
 
+/** Does this errno say that a file system, or the user's share of it, takes no more? */
+bool pj_is_disk_full(int errnum);
+
+/** Has the directory `path` a file system that takes no further file of so many bytes? Tried with a file that
+ * is removed at once; false where that cannot be told. */
+bool pj_directory_is_full(const char *path, uint64_t bytes);
+
 /** Removes `name` in `dirfd` and all below it; links are removed, never followed. Absent is success. */
 int pj_tree_remove(int dirfd, const char *name, struct pj_error **err);
 

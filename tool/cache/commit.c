@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/memory.h"
@@ -185,8 +186,8 @@ int pj_store_flush(const struct pj_store *store, struct pj_error **err)
     return 0;
 }
 
-int pj_store_commit(struct pj_store *store, const char *stamp, struct pj_commit_item *items, size_t count,
-                    struct pj_error **err)
+static int commit_once(struct pj_store *store, const char *stamp, struct pj_commit_item *items, size_t count,
+                       bool *ret_placed, struct pj_error **err)
 {
     __attribute__((cleanup(batch_free))) struct batch batch = {.count = 0};
     int r = batch_make(count, &batch, err);
@@ -196,6 +197,7 @@ int pj_store_commit(struct pj_store *store, const char *stamp, struct pj_commit_
         r = run_rounds(store, stamp, &batch, err);
     for (size_t i = 0; i < batch.count; i++)
         pj_stage_remove(store, batch.steps[i].hash);
+    *ret_placed = r == 0;
     if (r == 0 && store->rebuild_needed)
         r = pj_store_adopt(store, NULL, err);
     if (r == 0 && batch.count > 0)
@@ -203,6 +205,59 @@ int pj_store_commit(struct pj_store *store, const char *stamp, struct pj_commit_
     for (size_t i = 0; i < batch.count && r == 0; i++)
         r = set_result(store, &batch.steps[i], &items[batch.items[i]], err);
     return r < 0 ? pj_error_wrap(err, r, "cannot commit to the cache %s", store->path) : 0;
+}
+
+/* An item that did not go in, and whose file takes room in its private folder: the largest one. */
+static struct pj_commit_item *largest_pending(struct pj_store *store, struct pj_commit_item *items,
+                                              size_t count)
+{
+    struct pj_commit_item *largest = NULL;
+    off_t most = 0;
+    for (size_t i = 0; i < count; i++) {
+        char name[64], path[PJ_ENTRY_PATH_TEXT];
+        struct stat status;
+        (void)snprintf(name, sizeof name, "w%zu/%s", items[i].folder, pj_entry_path(items[i].hash, path));
+        if (items[i].result == PJ_COMMIT_PENDING &&
+            fstatat(store->run_fd, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && status.st_nlink == 1 &&
+            status.st_size > most) {
+            largest = &items[i];
+            most = status.st_size;
+        }
+    }
+    return largest;
+}
+
+static void give_up(struct pj_store *store, struct pj_commit_item *item)
+{
+    char name[64], path[PJ_ENTRY_PATH_TEXT];
+    (void)snprintf(name, sizeof name, "w%zu/%s", item->folder, pj_entry_path(item->hash, path));
+    (void)unlinkat(store->run_fd, name, 0);
+    for (char *slash; (slash = strrchr(name, '/')) && slash > strchr(name, '/');) {
+        *slash = '\0'; /* its hash directories, where nothing else is in them */
+        (void)unlinkat(store->run_fd, name, AT_REMOVEDIR);
+    }
+    item->result = PJ_COMMIT_DISK_FULL;
+}
+
+/* Entries go in by a rename, but hash directories and the index may grow. Where the disk has no room even for
+ * that, one entry makes it for the others: else all of them would stay beside the cache and fill the disk. */
+int pj_store_commit(struct pj_store *store, const char *stamp, struct pj_commit_item *items, size_t count,
+                    struct pj_error **err)
+{
+    for (;;) {
+        PJ_CLEANUP_ERROR struct pj_error *problem = NULL;
+        bool placed = false;
+        int r = commit_once(store, stamp, items, count, &placed, &problem);
+        bool full = r < 0 && !placed && problem && pj_is_disk_full(problem->errnum);
+        struct pj_commit_item *item = full ? largest_pending(store, items, count) : NULL;
+        if (item) {
+            give_up(store, item);
+            continue;
+        }
+        if (r < 0 && err)
+            *err = PJ_STEAL(problem);
+        return r;
+    }
 }
 
 static int compare_records(const void *a, const void *b)

@@ -9,13 +9,27 @@
 #include "cache/scan.h"
 #include "cache/store_private.h"
 
+static bool is_disk_full(const struct pj_error *problem)
+{
+    return problem && pj_is_disk_full(problem->errnum);
+}
+
 static int stage_folder(struct pj_store *store, int folder, const struct pj_snapshot *files,
                         struct pj_step *steps, size_t *ret_count, struct pj_error **err)
 {
     size_t count = 0;
     for (size_t i = 0; i < files->count; i++) {
         PJ_CLEANUP_FREE char *message = NULL;
-        int r = pj_stage_entry(store, folder, files->entries[i].hash, NULL, &steps[count], &message, err);
+        PJ_CLEANUP_ERROR struct pj_error *problem = NULL;
+        int r =
+            pj_stage_entry(store, folder, files->entries[i].hash, NULL, &steps[count], &message, &problem);
+        if (r < 0 && is_disk_full(problem)) { /* what does not go in shall not fill the disk */
+            char path[PJ_ENTRY_PATH_TEXT];
+            (void)unlinkat(folder, pj_entry_path(files->entries[i].hash, path), 0);
+            continue;
+        }
+        if (r < 0 && err)
+            *err = PJ_STEAL(problem);
         if (r < 0)
             return r;
         count += message == NULL;
@@ -36,8 +50,14 @@ static int harvest_folder(struct pj_store *store, int folder, struct pj_store_pr
         steps = calloc(files.count, sizeof *steps);
         r = steps ? stage_folder(store, folder, &files, steps, &count, err) : pj_error_no_memory(err);
     }
-    if (r == 0)
-        r = pj_round_run(store, steps, count, NULL, err);
+    PJ_CLEANUP_ERROR struct pj_error *problem = NULL;
+    bool run = r == 0;
+    if (run)
+        r = pj_round_run(store, steps, count, NULL, &problem);
+    if (run && r < 0 && is_disk_full(problem))
+        r = 0; /* they go with their folder */
+    else if (run && r < 0 && err)
+        *err = PJ_STEAL(problem);
     for (size_t i = 0; i < count; i++) {
         pj_stage_remove(store, steps[i].hash);
         done->entries_harvested += r == 0 && steps[i].outcome == PJ_STEP_DONE;

@@ -76,6 +76,7 @@ enum pj_commit_result {
     PJ_COMMIT_PRESENT,   /* a sound one was there already; ours was dropped */
     PJ_COMMIT_REJECTED,  /* failed the checks of S2; message says why */
     PJ_COMMIT_TOO_LARGE, /* does not fit under the cap */
+    PJ_COMMIT_DISK_FULL, /* the disk takes no more; its private file is gone, which made room for others */
 };
 
 /** One entry to commit: where it lies and what it must be. */

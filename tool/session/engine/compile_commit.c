@@ -30,6 +30,10 @@ static void take_item(struct pj_session *session, const struct owner *owner, str
     case PJ_COMMIT_TOO_LARGE:
         pj_outcome_fail(outcome, PJ_VERDICT_TOO_LARGE, "too-large", NULL); /* explain_too_large says why */
         break;
+    case PJ_COMMIT_DISK_FULL:
+        pj_outcome_fail(outcome, PJ_VERDICT_LOST, "disk-full",
+                        "the disk is full, so it cannot go into the cache");
+        break;
     case PJ_COMMIT_PENDING:
         break;
     }
@@ -127,6 +131,10 @@ int pj_compile_commit(struct pj_compile *compile, struct pj_error **err)
         r = pj_store_commit(session->store, session->stamp, items, used, err);
     if (r == 0)
         (void)follow_twins(items, used);
+    for (size_t i = 0; i < used && r == 0; i++) {
+        if (items[i].result == PJ_COMMIT_DISK_FULL)
+            r = pj_outcome_blame_disk(session, err);
+    }
     take_items(session, owners, items, used);
     return r == 0 && used > 0 ? explain_too_large(session, err) : r;
 }

@@ -144,16 +144,15 @@ static void remove_probe(const struct pj_compile_seat *seat, const char *path)
         (void)unlink(full);
 }
 
-/* Does the file system of the private folder lack what an entry of such an image may need? */
+/* Does the file system of the private folder lack what an entry of such an image may need? How large the code
+ * is that it did not take is not known: a few lines of PTX may hold megabytes of data. */
 static bool is_disk_full(const char *folder, uint64_t image_bytes)
 {
-    enum { SMALLEST_ENTRY_BYTES = 64 << 10 };
+    enum { CODE_BYTES = 4 << 20 };
     struct statvfs status;
-    if (statvfs(folder, &status) != 0)
-        return false;
-    bool counts_files = status.f_files > 0;
-    return (uint64_t)status.f_bavail * status.f_frsize < image_bytes + SMALLEST_ENTRY_BYTES ||
-           (counts_files && status.f_favail < 4);
+    if (statvfs(folder, &status) == 0 && status.f_files > 0 && status.f_favail < 4)
+        return true;
+    return pj_directory_is_full(folder, 2 * image_bytes + CODE_BYTES);
 }
 
 static int take_probe(struct pj_compile *compile, struct pj_compile_seat *seat,
@@ -237,13 +236,10 @@ static int take_nothing_stored(struct pj_compile *compile, const struct pj_compi
     if (!is_disk_full(folder, session->plan->jobs[job].size_bytes))
         return fail(compile, job, PJ_VERDICT_LOST, "not-stored",
                     "the driver compiled it without an error and stored nothing", err);
-    const char *full =
-        pj_arena_printf(&session->arena, "the disk of the cache %s is full", session->location.path);
-    if (!full)
-        return pj_error_no_memory(err);
-    pj_session_blame(session, PJ_EXIT_ENVIRONMENT, full);
-    return fail(compile, job, PJ_VERDICT_LOST, "disk-full", "the disk is full, so the driver stored nothing",
-                err);
+    int r = pj_outcome_blame_disk(session, err);
+    return r < 0 ? r
+                 : fail(compile, job, PJ_VERDICT_LOST, "disk-full",
+                        "the disk is full, so the driver stored nothing", err);
 }
 
 /* The linker stores its inputs' entries before it finds a fault [48], the JIT none. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/file.h"
@@ -67,7 +68,7 @@ static int open_folder(struct pj_offline *offline, struct pj_error **err)
     return r < 0 ? r : pj_directory_open(AT_FDCWD, path, false, &offline->folder_fd, err);
 }
 
-/* A disk that takes no more is the machine's fault, and would be met at every further entry. */
+/* The machine's fault, which would be met at every further entry. */
 static int cannot_write(const struct pj_offline *offline, int number, struct pj_error **err)
 {
     return pj_error_errno(err, PJ_ERROR_ENVIRONMENT, number, "cannot write an entry below %s/.prejit",
@@ -92,7 +93,18 @@ static int write_entry(struct pj_offline *offline, uint64_t hash, struct pj_erro
         return cannot_write(offline, errno, err);
     PJ_CLEANUP_ERROR struct pj_error *problem = NULL;
     r = pj_file_pwrite(fd, path, pj_buffer_text(&offline->file_bytes), offline->file_bytes.size, 0, &problem);
-    return r < 0 ? cannot_write(offline, problem->errnum ? problem->errnum : EIO, err) : 0;
+    if (r == 0)
+        return 0;
+    (void)unlinkat(offline->folder_fd, path, 0);
+    return cannot_write(offline, problem->errnum ? problem->errnum : EIO, err);
+}
+
+static int disk_is_full(struct pj_offline *offline, struct pj_offline_unit *unit, struct pj_error **err)
+{
+    unit->failure = PJ_VERDICT_LOST;
+    unit->reason_code = "disk-full";
+    unit->reason = "the disk is full, so its entry cannot be written";
+    return pj_outcome_blame_disk(offline->session, err);
 }
 
 static int assemble(struct pj_offline *offline, struct pj_offline_unit *unit, const struct pj_buffer *cubin,
@@ -108,8 +120,14 @@ static int assemble(struct pj_offline *offline, struct pj_offline_unit *unit, co
     if (r == 0 && hash != entry->entry.hash)
         r = pj_error_set(err, PJ_ERROR_INTERNAL, "an entry of %s got another name than was predicted",
                          unit->image->path);
-    if (r == 0)
-        r = write_entry(offline, hash, err);
+    if (r < 0)
+        return r;
+    PJ_CLEANUP_ERROR struct pj_error *problem = NULL;
+    r = write_entry(offline, hash, &problem);
+    if (r < 0 && problem && pj_is_disk_full(problem->errnum))
+        return disk_is_full(offline, unit, err); /* a smaller one may still find room */
+    if (r < 0 && err)
+        *err = PJ_STEAL(problem);
     if (r < 0)
         return r;
     entry->assembled = true;
@@ -141,7 +159,7 @@ int pj_offline_take_made(struct pj_offline *offline, struct pj_offline_unit *uni
     }
     unit->compiled = r == 0;
     for (size_t i = 0; i < offline->profile_count && r == 0; i++) {
-        if (!unit->entries[i].there)
+        if (!unit->entries[i].there && !unit->failure)
             r = assemble(offline, unit, cubin, i, err);
     }
     return r;
@@ -160,9 +178,11 @@ static int take_item(struct pj_offline *offline, struct pj_offline_unit *unit, s
         entry->entry.mtime_seconds = item->mtime_seconds;
         return 0;
     }
-    if (item->result != PJ_COMMIT_REJECTED && !too_large)
+    if (item->result == PJ_COMMIT_PENDING)
         return 0;
     entry->assembled = false;
+    if (item->result == PJ_COMMIT_DISK_FULL)
+        return disk_is_full(offline, unit, err);
     unit->failure = too_large ? PJ_VERDICT_TOO_LARGE : PJ_VERDICT_LOST;
     unit->reason_code = too_large ? "too-large" : "entry-unsound";
     unit->reason = pj_arena_strdup(&offline->session->arena, message ? message : unit->reason_code);

@@ -277,3 +277,13 @@ int pj_outcome_judge(struct pj_session *session, size_t job, struct pj_error **e
     }
     return pj_outcome_check_thresholds(session, outcome, err);
 }
+
+int pj_outcome_blame_disk(struct pj_session *session, struct pj_error **err)
+{
+    const char *full = pj_arena_printf(&session->arena, "the disk of the cache %s is full: make room there",
+                                       session->location.path);
+    if (!full)
+        return pj_error_no_memory(err);
+    pj_session_blame(session, PJ_EXIT_ENVIRONMENT, full);
+    return 0;
+}

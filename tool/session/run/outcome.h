@@ -21,6 +21,9 @@ int pj_outcome_keep_entries(struct pj_session *session, const struct pj_outcome 
  * whose entries may be among them. */
 int pj_outcome_why_too_large(struct pj_session *session, const char **ret_reason, struct pj_error **err);
 
+/** The cache's disk is full: the machine's fault, for which the run's status is 3. */
+int pj_outcome_blame_disk(struct pj_session *session, struct pj_error **err);
+
 /** Why a link is skipped of which the driver keeps nothing (its code is "nothing-to-warm"). */
 #define PJ_NOTHING_TO_WARM "none of its inputs is PTX that the driver would compile for this target"
 
