@@ -51,12 +51,13 @@ static bool is_known(const char *option)
 static int read_arch(struct jitlink *link, const char *value)
 {
     struct fake_arch arch;
-    if (strncmp(value, "compute_", 8) == 0) {
+    bool is_virtual = strncmp(value, "compute_", 8) == 0;
+    if (is_virtual && !link->ptx) {
         fake_buffer_add_text(&link->error_log, "ERROR: virtual arch requires -ptx\n");
         return JITLINK_INCOMPATIBLE_OPTIONS;
     }
-    if (!fake_arch_parse(value, false, &arch) || !toolkit_stage_has_arch(link->stage, arch.number)) {
-        const char *number = strncmp(value, "sm_", 3) == 0 ? value + 3 : value;
+    if (!fake_arch_parse(value, is_virtual, &arch) || !toolkit_stage_has_arch(link->stage, arch.number)) {
+        const char *number = value + (is_virtual ? 8 : strncmp(value, "sm_", 3) == 0 ? 3 : 0);
         fake_buffer_printf(&link->error_log,
                            "ERROR NVJITLINK_ERROR_UNSUPPORTED_ARCH: unsupported architecture (compute_%s)\n",
                            number);
@@ -74,12 +75,18 @@ static int read_options(struct jitlink *link, uint32_t count, const char *const 
             arch = options[i] + 6;
         } else if (strcmp(options[i], "-lto") == 0) {
             link->lto = true;
+        } else if (strcmp(options[i], "-ptx") == 0) {
+            link->ptx = true;
         } else if (strcmp(options[i], "-verbose") == 0) {
             link->verbose = true;
         } else if (!is_known(options[i])) {
             fake_buffer_printf(&link->error_log, "unrecognized option: %s\n", options[i]);
             return JITLINK_UNRECOGNIZED_OPTION;
         }
+    }
+    if (link->ptx && !link->lto) {
+        fake_buffer_add_text(&link->error_log, "ERROR: -ptx requires -lto\n");
+        return JITLINK_INCOMPATIBLE_OPTIONS;
     }
     return arch ? read_arch(link, arch) : JITLINK_MISSING_ARCH;
 }
@@ -115,6 +122,7 @@ int JITLINK(Destroy)(struct jitlink **link)
     struct jitlink *gone = *link;
     fake_link_set_free(&gone->set);
     fake_buffer_free(&gone->cubin);
+    fake_buffer_free(&gone->ptx_text);
     fake_buffer_free(&gone->error_log);
     fake_buffer_free(&gone->info_log);
     gone->mark = 0;
@@ -148,6 +156,26 @@ int JITLINK(AddFile)(struct jitlink *link, int type, const char *path)
 }
 
 #ifndef TOOLKIT_BROKEN
+/* The kernels of all inputs, empty; names that nothing defines are the loader's business. */
+static void write_ptx(struct jitlink *link)
+{
+    const struct fake_link_set *set = &link->set;
+    unsigned isa = toolkit_stage_isa(link->stage);
+    struct fake_buffer *text = &link->ptx_text;
+    fake_buffer_free(text);
+    fake_buffer_printf(
+        text, "//\n// Made by the stand-in nvJitLink\n// digest %016llx\n//\n\n.version %u.%u\n.target sm_%u",
+        (unsigned long long)set->seed, isa / 10, isa % 10, link->arch.number);
+    if (link->arch.letter)
+        fake_buffer_add(text, &link->arch.letter, 1);
+    fake_buffer_add_text(text, "\n.address_size 64\n");
+    for (size_t i = 0; i < set->count; i++) {
+        const struct fake_cubin *cubin = &set->objects[i].cubin;
+        for (size_t k = 0; k < cubin->kernels.count; k++)
+            fake_buffer_printf(text, "\n.visible .entry %s()\n{\n\tret;\n}\n", cubin->kernels.list[k].name);
+    }
+}
+
 int JITLINK(Complete)(struct jitlink *link)
 {
     struct fake_buffer doubles = {0};
@@ -158,6 +186,15 @@ int JITLINK(Complete)(struct jitlink *link)
     if (!fake_link_set_is_unique(&link->set, &doubles))
         fprintf(stderr, "@E@%s", fake_buffer_text(&doubles));
     fake_buffer_free(&doubles);
+    if (link->ptx) {
+        if (link->has_other) {
+            fake_buffer_add_text(&link->error_log, "ERROR: -ptx requires that all inputs have LTOIR\n");
+            return JITLINK_INCORRECT_INPUT_TYPE;
+        }
+        write_ptx(link);
+        link->completed = true;
+        return JITLINK_OK;
+    }
     if (!fake_link_set_is_complete(&link->set, 0, &link->error_log)) {
         fake_buffer_add_text(&link->error_log, "ERROR 9: finish\n");
         return JITLINK_INTERNAL;
@@ -173,9 +210,33 @@ int JITLINK(GetLinkedCubinSize)(struct jitlink *link, size_t *size)
 {
     if (!is_link(link) || !size)
         return JITLINK_NULL_INPUT;
-    if (!link->completed)
+    if (!link->completed || link->ptx)
         return JITLINK_INTERNAL;
     *size = link->cubin.length;
+    return JITLINK_OK;
+}
+
+int JITLINK(GetLinkedPtxSize)(struct jitlink *link, size_t *size)
+{
+    if (!is_link(link) || !size)
+        return JITLINK_NULL_INPUT;
+    if (!link->ptx)
+        return JITLINK_INVALID_INPUT;
+    if (!link->completed)
+        return JITLINK_INTERNAL;
+    *size = link->ptx_text.length + 1;
+    return JITLINK_OK;
+}
+
+int JITLINK(GetLinkedPtx)(struct jitlink *link, char *ptx)
+{
+    if (!is_link(link) || !ptx)
+        return JITLINK_NULL_INPUT;
+    if (!link->ptx)
+        return JITLINK_INVALID_INPUT;
+    if (!link->completed)
+        return JITLINK_INTERNAL;
+    memcpy(ptx, fake_buffer_text(&link->ptx_text), link->ptx_text.length + 1);
     return JITLINK_OK;
 }
 
@@ -183,7 +244,7 @@ int JITLINK(GetLinkedCubin)(struct jitlink *link, void *cubin)
 {
     if (!is_link(link) || !cubin)
         return JITLINK_NULL_INPUT;
-    if (!link->completed)
+    if (!link->completed || link->ptx)
         return JITLINK_INTERNAL;
     memcpy(cubin, link->cubin.data, link->cubin.length);
     return JITLINK_OK;
@@ -255,6 +316,8 @@ ALSO(Complete);
 #endif
 ALSO(GetLinkedCubinSize);
 ALSO(GetLinkedCubin);
+ALSO(GetLinkedPtxSize);
+ALSO(GetLinkedPtx);
 ALSO(GetErrorLogSize);
 ALSO(GetErrorLog);
 ALSO(GetInfoLogSize);

@@ -29,6 +29,8 @@ TOOLKIT_API int JITLINK(Complete)(struct jitlink *link);
 #endif
 TOOLKIT_API int JITLINK(GetLinkedCubinSize)(struct jitlink *link, size_t *size);
 TOOLKIT_API int JITLINK(GetLinkedCubin)(struct jitlink *link, void *cubin);
+TOOLKIT_API int JITLINK(GetLinkedPtxSize)(struct jitlink *link, size_t *size);
+TOOLKIT_API int JITLINK(GetLinkedPtx)(struct jitlink *link, char *ptx);
 TOOLKIT_API int JITLINK(GetErrorLogSize)(struct jitlink *link, size_t *size);
 TOOLKIT_API int JITLINK(GetErrorLog)(struct jitlink *link, char *log);
 TOOLKIT_API int JITLINK(GetInfoLogSize)(struct jitlink *link, size_t *size);

@@ -198,6 +198,8 @@ static int refuse_type(struct jitlink *link, int type, const char *name)
 int jitlink_add(struct jitlink *link, int type, const unsigned char *bytes, size_t length, const char *name)
 {
     int found = type_of(bytes, length);
+    link->has_other |= found != JITLINK_INPUT_LTOIR && found != JITLINK_INPUT_FATBIN &&
+                       found != JITLINK_INPUT_OBJECT && found != JITLINK_INPUT_LIBRARY;
     if (type == JITLINK_INPUT_ANY && !found) {
         fake_buffer_printf(&link->error_log, "unrecognized input type: %s\n", name);
         return JITLINK_UNRECOGNIZED_INPUT;

@@ -13,9 +13,11 @@ struct jitlink {
     struct fake_arch arch; /* number 0: the options were refused */
     bool lto;
     bool verbose;
+    bool ptx;       /* -ptx: gives PTX, and no cubin */
+    bool has_other; /* an input that is no LTO-IR */
     struct fake_link_set set;
     bool completed;
-    struct fake_buffer cubin, error_log, info_log;
+    struct fake_buffer cubin, ptx_text, error_log, info_log;
 };
 
 /* Takes one input; one of enum jitlink_result. */

@@ -113,6 +113,13 @@ int toolkit_program_compile(struct nvrtc_program *program, const struct toolkit_
     fake_buffer_free(&program->ltoir);
     fake_names_free(&program->lowered);
     int result = NVRTC_INVALID_OPTION;
+    if (stage->no_builtins) {
+        fake_buffer_printf(&program->log,
+                           "nvrtc: error: failed to open libnvrtc-builtins.so.%d.%d.\n  Make sure that "
+                           "libnvrtc-builtins.so.%d.%d is installed correctly.",
+                           stage->major, stage->minor, stage->major, stage->minor);
+        return NVRTC_BUILTIN_OPERATION_FAILURE;
+    }
     if (toolkit_options_read(stage, option_count, options, &read, &program->log)) {
         struct toolkit_source source = {.name = program->name,
                                         .headers = program->headers,

@@ -119,6 +119,8 @@ static void read_line(void *into, struct fake_words *words)
         stage->no_trace = fake_words_yes(words);
     } else if (strcmp(directive, "hang_version") == 0) {
         stage->hang_version = fake_words_yes(words);
+    } else if (strcmp(directive, "no_builtins") == 0) {
+        stage->no_builtins = fake_words_yes(words);
     } else if (strcmp(directive, "lto_version") == 0) {
         stage->lto_version = (unsigned)fake_words_number(words);
     } else if (strcmp(directive, "state") == 0) {

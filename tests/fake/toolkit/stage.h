@@ -38,6 +38,7 @@ struct toolkit_stage {
     bool unstable;
     bool no_trace;
     bool hang_version;
+    bool no_builtins;     /* NVRTC: its builtins library cannot be opened */
     unsigned lto_version; /* the newest LTO-IR it takes, and the one it makes */
     char *state_path;
     char *log_path;
