@@ -267,8 +267,13 @@ static const struct option_info option_table[] = {
      "would warm with this --offline work here, without driver and GPU; repeatable", apply_offline},
     {"ptxas", 0, "PATH", WARM,
      "with --offline: another ptxas, or a folder with one (else by CUDA_HOME or PATH)", apply_ptxas},
-    {"nvjitlink", 0, "PATH", WARM, "with --offline: compile with this libnvJitLink in place of ptxas",
+    {"nvjitlink", 0, "PATH", WARM,
+     "another libnvJitLink, or a folder with one (else by CUDA_HOME or the loader),\n                        "
+     "     "
+     "for `linker: nvjitlink`; with --offline it also compiles in place of ptxas",
      apply_nvjitlink},
+    {"nvjitlink", 0, "PATH", VERIFY | PLAN,
+     "another libnvJitLink, or a folder with one (else by CUDA_HOME or the loader)", apply_nvjitlink},
     {"ptxas", 0, "PATH", PROFILE | DOCTOR, "another ptxas, or a folder with one (else by CUDA_HOME or PATH)",
      apply_ptxas},
     {"out-dir", 0, "DIR", BUILD, "the folder for cubins, PTX and index.json; made where it is missing",

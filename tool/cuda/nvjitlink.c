@@ -20,6 +20,8 @@ static const struct pj_cuda_symbol functions[] = {
     FUNCTION("Complete", complete),
     FUNCTION("GetLinkedCubinSize", cubin_size),
     FUNCTION("GetLinkedCubin", cubin),
+    FUNCTION("GetLinkedPtxSize", ptx_size),
+    FUNCTION("GetLinkedPtx", ptx),
     FUNCTION("GetErrorLogSize", error_log_size),
     FUNCTION("GetErrorLog", error_log),
     FUNCTION("GetInfoLogSize", info_log_size),

@@ -21,6 +21,8 @@ struct pj_nvjitlink {
     nvJitLinkResult (*complete)(nvJitLinkHandle handle);
     nvJitLinkResult (*cubin_size)(nvJitLinkHandle handle, size_t *size);
     nvJitLinkResult (*cubin)(nvJitLinkHandle handle, void *cubin);
+    nvJitLinkResult (*ptx_size)(nvJitLinkHandle handle, size_t *size);
+    nvJitLinkResult (*ptx)(nvJitLinkHandle handle, char *ptx);
     nvJitLinkResult (*error_log_size)(nvJitLinkHandle handle, size_t *size);
     nvJitLinkResult (*error_log)(nvJitLinkHandle handle, char *log);
     nvJitLinkResult (*info_log_size)(nvJitLinkHandle handle, size_t *size);

@@ -126,13 +126,14 @@ static int fill_files(struct pj_plan *plan, struct pj_job *job, struct pj_error 
             .path = images[i]->path, .status = images[i]->status, .sha256 = images[i]->sha256, .named = true};
     job->files = files;
     job->file_count = count;
-    job->link = module->kind == PJ_MODULE_LINK;
+    bool prepared = pj_module_is_prepared(module);
+    job->link = module->kind == PJ_MODULE_LINK && !prepared;
     if (module->kind == PJ_MODULE_SOURCE) {
         job->size_bytes = images[0]->size_bytes;
         return 0;
     }
-    job->images = images;
-    job->image_count = count;
+    job->images = prepared ? NULL : images;
+    job->image_count = prepared ? 0 : count;
     for (size_t i = 0; i < count; i++)
         job->size_bytes += images[i]->size_bytes;
     return 0;
@@ -172,7 +173,7 @@ static int add_job(struct pj_plan *plan, size_t module_index, const struct pj_pl
         .name = module->name,
         .module = module_index,
         .target = target.number,
-        .letter = module->kind == PJ_MODULE_SOURCE ? target.letter : '\0',
+        .letter = module->kind == PJ_MODULE_SOURCE || pj_module_is_prepared(module) ? target.letter : '\0',
         .explicit_target = explicit_target,
         .options = module->options,
         .required = module->required,

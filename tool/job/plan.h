@@ -92,8 +92,11 @@ struct pj_job {
     const char *reason_code, *reason; /* of a fate other than OPEN, or a warning; NULL = none */
     const char *left_out_why;         /* of LEFT_OUT, in one clause that holds whatever the target */
     const char *log;                  /* of the compiler that prepared it; NULL = it said nothing */
-    bool has_names;                   /* every entry of the job is predicted */
-    const uint64_t *entries;          /* hashes: one, or of a link one for each input that is PTX */
+    bool has_to_ptx_ms;               /* as in the report */
+    double to_ptx_ms;
+    const char *header_note; /* as in the report; NULL = none */
+    bool has_names;          /* every entry of the job is predicted */
+    const uint64_t *entries; /* hashes: one, or of a link one for each input that is PTX */
     size_t entry_count;
 };
 

@@ -104,33 +104,37 @@ static int judge_files(const struct pj_plan_image *const *images, size_t count, 
     return 0;
 }
 
-/* A program that makes cubins itself leaves the driver nothing to compile. */
+/* What the program compiles itself the driver does not see. */
 static int judge_source(struct pj_plan *plan, const struct pj_module *module, struct pj_job *job,
                         struct pj_error **err)
 {
     struct pj_nvrtc_options options;
-    char arch[PJ_ARCH_TEXT];
     pj_nvrtc_options_read(module->nvrtc, module->nvrtc_count, &options);
     if (options.lto)
+        return pj_job_decide(job, PJ_JOB_SKIPPED, "nvjitlink-links",
+                             "NVRTC gives it LTO-IR (-dlto), which nvJitLink links at each start, and the "
+                             "driver's cache keeps "
+                             "nothing of that. If the link gives PTX (-ptx), the driver compiles this PTX: "
+                             "save the LTO-IR that "
+                             "nvrtcGetLTOIR gives the program to a file, and name it under `link:` with "
+                             "`linker: nvjitlink` and "
+                             "`nvjitlink: [-lto, -ptx]`",
+                             err);
+    if (module->takes == PJ_TAKES_CUBIN)
         return pj_job_decide(
-            job, PJ_JOB_SKIPPED, "nothing-to-warm",
-            "NVRTC gives it LTO-IR (-dlto), which nvJitLink links to a cubin: nothing is left for the driver "
-            "to compile; `prejit build` makes that cubin ahead of time",
-            err);
-    if (options.real)
-        return pj_job_decide(
-            job, PJ_JOB_SKIPPED, "nothing-to-warm",
-            pj_arena_printf(&plan->arena,
-                            "NVRTC compiles it to a cubin for %s itself: nothing is left for the driver to "
-                            "compile; `prejit build` makes that cubin ahead of time",
-                            pj_arch_text(options.architecture, arch)),
+            job, PJ_JOB_SKIPPED, "nvrtc-compiles",
+            pj_arena_printf(
+                &plan->arena,
+                "its program takes the cubin (`takes: cubin` at %s:%zu), which NVRTC itself compiles "
+                "at each start: the driver has nothing to compile; `prejit build` makes that cubin "
+                "ahead of time",
+                pj_plan_manifest_name(plan->manifest), module->line),
             err);
     if (options.optix || options.syntax_only)
-        return pj_job_decide(
-            job, PJ_JOB_SKIPPED, "nothing-to-warm",
-            "with these options NVRTC gives no PTX that a program could load: nothing is left for the driver "
-            "to compile",
-            err);
+        return pj_job_decide(job, PJ_JOB_SKIPPED, "nothing-to-warm",
+                             "with these options NVRTC gives no PTX that a program could load: the driver "
+                             "has nothing to compile",
+                             err);
     return 0;
 }
 
@@ -139,10 +143,14 @@ static int judge_link(struct pj_plan *plan, const struct pj_module *module,
 {
     if (module->linker == PJ_LINKER_NVJITLINK)
         return pj_job_decide(
-            job, PJ_JOB_SKIPPED, "nothing-to-warm",
-            "its program links with nvJitLink, which gives a cubin: nothing is left for the driver "
-            "to compile; "
-            "`prejit build` makes that cubin ahead of time",
+            job, PJ_JOB_SKIPPED, "nvjitlink-links",
+            pj_arena_printf(
+                &plan->arena,
+                "nvJitLink itself makes a cubin of it at each start (%s:%zu has no -ptx under "
+                "`nvjitlink`): the driver has nothing to compile; `prejit build` makes that cubin "
+                "ahead of time; if the program passes -ptx, write `nvjitlink: [-lto, -ptx]`, with "
+                "what else it passes",
+                pj_plan_manifest_name(plan->manifest), module->line),
             err);
     for (size_t i = 0; i < module->input_count; i++) {
         const struct pj_contents *contents = &images[i]->contents;
@@ -312,6 +320,8 @@ int pj_plan_judge(struct pj_plan *plan, struct pj_job *job, const struct pj_plan
         return r;
     if (module->kind == PJ_MODULE_SOURCE)
         return judge_source(plan, module, job, err);
+    if (pj_module_is_prepared(module))
+        return 0; /* what the linker makes of its files is judged when it is there */
     if (module->kind == PJ_MODULE_LINK)
         r = judge_link(plan, module, images, job, err);
     if (r == 0 && job->fate == PJ_JOB_OPEN)

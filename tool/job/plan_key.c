@@ -132,6 +132,8 @@ int pj_plan_digest(const struct pj_module *module, struct pj_job *job, struct pj
         pj_buffer_printf(&text, "header %s\n", module->headers[i].name);
     for (size_t i = 0; i < module->nvrtc_count; i++)
         pj_buffer_printf(&text, "option %s\n", module->nvrtc[i]);
+    for (size_t i = 0; i < module->nvjitlink_count; i++)
+        pj_buffer_printf(&text, "option %s\n", module->nvjitlink[i]);
     for (size_t i = 0; i < module->name_expression_count; i++)
         pj_buffer_printf(&text, "name %s\n", module->name_expressions[i]);
     if (module->kind == PJ_MODULE_SOURCE)

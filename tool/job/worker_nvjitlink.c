@@ -105,20 +105,31 @@ static int write_log(struct link *link, const struct pj_wire_make *make,
                                           err);
 }
 
-static int write_cubin(struct link *link, const struct pj_wire_make *make,
-                       const struct pj_wire_descriptors *descriptors, struct pj_error **err)
+/* Either the cubin or, with -ptx, PTX; the other one does not exist. */
+static int write_code(struct link *link, const struct pj_wire_make *make,
+                      const struct pj_wire_descriptors *descriptors, enum pj_wire_output output,
+                      struct pj_error **err)
 {
+    bool ptx = output == PJ_OUTPUT_PTX;
     size_t size = 0;
-    if (!went_well(link, link->linker->cubin_size(link->handle, &size), "nvJitLinkGetLinkedCubinSize"))
+    const char *call = ptx ? "nvJitLinkGetLinkedPtxSize" : "nvJitLinkGetLinkedCubinSize";
+    if (!(make->outputs & (uint32_t)output))
+        return 0;
+    if (!went_well(link, (ptx ? link->linker->ptx_size : link->linker->cubin_size)(link->handle, &size),
+                   call))
         return 0;
     if (size == 0 || size > OUTPUT_MAX_BYTES)
-        return pj_error_set(err, PJ_ERROR_WORKER, "nvJitLinkGetLinkedCubinSize tells %zu bytes", size);
+        return pj_error_set(err, PJ_ERROR_WORKER, "%s tells %zu bytes", call, size);
     PJ_CLEANUP_FREE char *bytes = malloc(size);
     if (!bytes)
         return pj_error_no_memory(err);
-    if (!went_well(link, link->linker->cubin(link->handle, bytes), "nvJitLinkGetLinkedCubin"))
+    nvJitLinkResult result =
+        ptx ? link->linker->ptx(link->handle, bytes) : link->linker->cubin(link->handle, bytes);
+    if (!went_well(link, result, ptx ? "nvJitLinkGetLinkedPtx" : "nvJitLinkGetLinkedCubin"))
         return 0;
-    return pj_worker_write_output(make, descriptors, PJ_OUTPUT_CUBIN, bytes, size, err);
+    if (ptx && bytes[size - 1] == '\0')
+        size--;
+    return pj_worker_write_output(make, descriptors, output, bytes, size, err);
 }
 
 static bool add_parts(struct link *link, const struct pj_wire_make *make, const struct pj_worker_parts *parts)
@@ -154,7 +165,9 @@ int pj_worker_nvjitlink_make(const struct pj_nvjitlink *linker, const struct pj_
     pj_capture_end(&capture);
     int r = link.handle ? write_log(&link, make, descriptors, err) : 0;
     if (r == 0 && made->result == 0)
-        r = write_cubin(&link, make, descriptors, err);
+        r = write_code(&link, make, descriptors, PJ_OUTPUT_CUBIN, err);
+    if (r == 0 && made->result == 0)
+        r = write_code(&link, make, descriptors, PJ_OUTPUT_PTX, err);
     if (created) /* one whose options were refused is only good for its log: 13.0 crashes at anything else */
         (void)linker->destroy(&link.handle);
     return r;

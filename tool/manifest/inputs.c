@@ -58,7 +58,8 @@ void pj_source_read(struct pj_reader *reader, const struct pj_value *values, str
     module->nvrtc_count = values[PJ_MODULE_KEY_NVRTC].count;
     module->name_expressions = values[PJ_MODULE_KEY_NAME_EXPRESSIONS].texts;
     module->name_expression_count = values[PJ_MODULE_KEY_NAME_EXPRESSIONS].count;
-    pj_nvrtc_check(&reader->check.findings, &values[PJ_MODULE_KEY_NVRTC]);
+    pj_takes_read(reader, values, pj_nvrtc_check(&reader->check.findings, &values[PJ_MODULE_KEY_NVRTC]),
+                  module);
     read_headers(reader, &values[PJ_MODULE_KEY_HEADERS], module);
 }
 
@@ -106,7 +107,18 @@ void pj_link_read(struct pj_reader *reader, const struct pj_value *values, struc
     const struct pj_value *value = &values[PJ_MODULE_KEY_LINK];
     struct pj_findings *findings = &reader->check.findings;
     char read[PJ_READ_TEXT];
-    module->linker = (enum pj_linker)values[PJ_MODULE_KEY_LINKER].integer;
+    const struct pj_value *nvjitlink = &values[PJ_MODULE_KEY_NVJITLINK],
+                          *linker = &values[PJ_MODULE_KEY_LINKER];
+    module->linker = linker->ok        ? (enum pj_linker)linker->integer
+                     : nvjitlink->node ? PJ_LINKER_NVJITLINK
+                                       : PJ_LINKER_DRIVER;
+    module->nvjitlink = nvjitlink->texts;
+    module->nvjitlink_count = nvjitlink->count;
+    if (nvjitlink->node && module->linker != PJ_LINKER_NVJITLINK)
+        pj_findings_add(findings, nvjitlink->node->key,
+                        "`nvjitlink` has options of nvJitLink, and `linker: driver` (line %zu) says that the "
+                        "driver links: remove one of the two",
+                        linker->node->line);
     module->inputs = pj_arena_calloc(&reader->manifest->arena, value->count, sizeof *module->inputs);
     if (!module->inputs) {
         findings->failed = true;

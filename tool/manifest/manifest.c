@@ -29,6 +29,7 @@ static void free_reader(struct pj_reader *reader)
     free(reader->items);
     pj_findings_free(&reader->check.findings);
     pj_findings_free(&reader->unsupported);
+    pj_findings_free(&reader->undecided);
 }
 
 /* Another version may have other keys, so nothing else is said about such a manifest. */
@@ -113,6 +114,24 @@ static int take_modules(struct pj_reader *reader, struct pj_error **err)
     return 0;
 }
 
+/* Kept as the text that it becomes where it matters. */
+static int take_undecided(struct pj_reader *reader, struct pj_error **err)
+{
+    PJ_CLEANUP_ERROR struct pj_error *problem = NULL;
+    struct pj_manifest *manifest = reader->manifest;
+    int r = pj_findings_result(&reader->undecided, PJ_ERROR_MANIFEST, &problem);
+    if (r == 0)
+        return 0;
+    manifest->undecided =
+        r == PJ_ERROR_MANIFEST ? pj_arena_strdup(&manifest->arena, pj_error_message(problem)) : NULL;
+    return manifest->undecided ? 0 : pj_error_no_memory(err);
+}
+
+int pj_manifest_check_decided(const struct pj_manifest *manifest, struct pj_error **err)
+{
+    return manifest->undecided ? pj_error_set(err, PJ_ERROR_MANIFEST, "%s", manifest->undecided) : 0;
+}
+
 static int read_root(struct pj_reader *reader, const struct pj_yaml_node *root, bool allow_unsupported,
                      struct pj_error **err)
 {
@@ -133,6 +152,8 @@ static int read_root(struct pj_reader *reader, const struct pj_yaml_node *root, 
     int r = pj_findings_result(&reader->check.findings, PJ_ERROR_MANIFEST, err);
     if (r == 0 && !allow_unsupported)
         r = pj_findings_result(&reader->unsupported, PJ_ERROR_UNSUPPORTED, err);
+    if (r == 0)
+        r = take_undecided(reader, err);
     return r < 0 ? r : take_modules(reader, err);
 }
 
@@ -171,6 +192,7 @@ int pj_manifest_parse(const char *bytes, size_t size, const char *name, const ch
         .manifest = manifest,
         .check = {.arena = &manifest->arena, .findings = {.name = shown}},
         .unsupported = {.name = shown},
+        .undecided = {.name = shown},
     };
     int r = read_bytes(&reader, bytes, size, shown, allow_unsupported, err);
     free_reader(&reader);

@@ -23,7 +23,13 @@ enum pj_module_kind {
 /** Which linker the program of a PJ_MODULE_LINK uses. */
 enum pj_linker {
     PJ_LINKER_DRIVER,    /* cuLinkCreate and its like: an entry for each input [5] */
-    PJ_LINKER_NVJITLINK, /* a cubin that the program loads: nothing for the driver to compile */
+    PJ_LINKER_NVJITLINK, /* a cubin that the program loads, or with -ptx PTX that the driver compiles */
+};
+
+/** What the program of a PJ_MODULE_SOURCE takes from NVRTC. */
+enum pj_takes {
+    PJ_TAKES_PTX,   /* nvrtcGetPTX: the driver compiles it */
+    PJ_TAKES_CUBIN, /* nvrtcGetCUBIN: NVRTC has compiled it */
 };
 
 /** A header that a program hands to nvrtcCreateProgram in memory: the name that `#include` finds it by, and
@@ -41,13 +47,16 @@ enum { PJ_MODULE_FILES_MAX = 199 };
  */
 struct pj_module {
     enum pj_module_kind kind;
-    const char *name;      /* unique; `name/stem` for each file of a glob, also where it matched just one */
-    const char *path;      /* PTX, SOURCE, BINARY: as opened; NULL for LINK */
-    const char **inputs;   /* LINK: paths as opened, in the order of linking, no two the same */
-    size_t input_count;    /* LINK: 1 to PJ_MODULE_FILES_MAX; else 0 */
-    enum pj_linker linker; /* LINK */
-    const char **nvrtc;    /* SOURCE: NVRTC's options, as the program passes them */
-    size_t nvrtc_count;    /* SOURCE; may be 0 */
+    const char *name;       /* unique; `name/stem` for each file of a glob, also where it matched just one */
+    const char *path;       /* PTX, SOURCE, BINARY: as opened; NULL for LINK */
+    const char **inputs;    /* LINK: paths as opened, in the order of linking, no two the same */
+    size_t input_count;     /* LINK: 1 to PJ_MODULE_FILES_MAX; else 0 */
+    enum pj_linker linker;  /* LINK */
+    const char **nvrtc;     /* SOURCE: NVRTC's options, as the program passes them */
+    size_t nvrtc_count;     /* SOURCE; may be 0 */
+    enum pj_takes takes;    /* SOURCE */
+    const char **nvjitlink; /* LINK with LINKER_NVJITLINK: its options, as the program passes them */
+    size_t nvjitlink_count; /* may be 0 */
     const char *program_name;      /* SOURCE: the name given to nvrtcCreateProgram; else NULL */
     struct pj_header *headers;     /* SOURCE: headers that the program hands over in memory */
     size_t header_count;           /* SOURCE: 0 to PJ_MODULE_FILES_MAX */
@@ -76,7 +85,11 @@ struct pj_manifest {
     double max_warm_ms, min_speedup;
     struct pj_module *modules; /* in manifest order, globs sorted bytewise */
     size_t module_count;
+    const char *undecided; /* what pj_manifest_check_decided refuses; NULL = nothing */
 };
+
+/** Is what the driver gets of this module PTX that NVRTC or nvJitLink makes of its files first? */
+bool pj_module_is_prepared(const struct pj_module *module);
 
 /** Parses and checks `size` bytes. `name` is for messages ("-" reads as <stdin>), `directory` what relative
  * paths start from. All schema errors of a well-formed file come in one PJ_ERROR_MANIFEST, one a line, each
@@ -88,6 +101,11 @@ int pj_manifest_parse(const char *bytes, size_t size, const char *name, const ch
 /** Reads the file `path` ("-": standard input), at most 64 MB, and parses it. What cannot be read is
  * PJ_ERROR_MANIFEST too, with the errno of the failing call. */
 int pj_manifest_load(const char *path, struct pj_manifest **ret_manifest, struct pj_error **err);
+
+/** PJ_ERROR_MANIFEST with file, line and column where a module does not say what its program takes from
+ * NVRTC, and that cannot be known: who works on the driver's cache has to know it, who makes cubins need not.
+ */
+int pj_manifest_check_decided(const struct pj_manifest *manifest, struct pj_error **err);
 
 void pj_manifest_free(struct pj_manifest *manifest);
 void pj_manifest_free_pointer(struct pj_manifest **manifest);

@@ -92,10 +92,10 @@ static void check_option(struct pj_findings *findings, const struct pj_nvrtc_opt
         pj_findings_add(findings, node, "`nvrtc`: read %s; %s", read, refused[option->kind]);
 }
 
-void pj_nvrtc_check(struct pj_findings *findings, const struct pj_value *value)
+const struct pj_yaml_node *pj_nvrtc_check(struct pj_findings *findings, const struct pj_value *value)
 {
     if (!value->ok)
-        return;
+        return NULL;
     const struct pj_yaml_node *node = value->node->first, *first = NULL;
     struct pj_nvrtc_option option;
     for (size_t index = 0; pj_nvrtc_option_next(value->texts, value->count, &index, &option);) {
@@ -104,4 +104,5 @@ void pj_nvrtc_check(struct pj_findings *findings, const struct pj_value *value)
         check_option(findings, &option, last, &first);
         node = last->next;
     }
+    return first;
 }

@@ -115,6 +115,8 @@ static const struct pj_schema_key verify_keys[] = {
 
 static const char *const linkers[] = {[PJ_LINKER_DRIVER] = "driver", [PJ_LINKER_NVJITLINK] = "nvjitlink"};
 
+static const char *const takes[] = {[PJ_TAKES_PTX] = "ptx", [PJ_TAKES_CUBIN] = "cubin"};
+
 static const struct pj_schema_key module_keys[] = {
     [PJ_MODULE_KEY_NAME] =
         {
@@ -233,6 +235,19 @@ static const struct pj_schema_key module_keys[] = {
                     "for it alone.",
             .example = "name_expressions: ['step<float>', 'step<double>']",
         },
+    [PJ_MODULE_KEY_TAKES] =
+        {
+            .name = "takes",
+            .type = PJ_TYPE_CHOICE,
+            .kinds = KIND(PJ_MODULE_SOURCE),
+            .choices = takes,
+            .choice_count = PJ_COUNT(takes),
+            .default_text = "`ptx` where NVRTC gives nothing else",
+            .help =
+                "What the program asks NVRTC for: its PTX, which the driver compiles, or its cubin. Needed "
+                "where `nvrtc` names a real architecture such as sm_90, because NVRTC has both then.",
+            .example = "takes: ptx",
+        },
     [PJ_MODULE_KEY_LINKER] =
         {
             .name = "linker",
@@ -240,10 +255,18 @@ static const struct pj_schema_key module_keys[] = {
             .kinds = KIND(PJ_MODULE_LINK),
             .choices = linkers,
             .choice_count = PJ_COUNT(linkers),
-            .default_text = "driver",
-            .help = "Which linker the program uses. With `nvjitlink`, which LTO-IR needs, there is nothing "
-                    "to warm.",
+            .default_text = "driver; with `nvjitlink` that",
+            .help = "Which linker the program uses; LTO-IR needs `nvjitlink`.",
             .example = "linker: nvjitlink",
+        },
+    [PJ_MODULE_KEY_NVJITLINK] =
+        {
+            .name = "nvjitlink",
+            .type = PJ_TYPE_TEXTS,
+            .kinds = KIND(PJ_MODULE_LINK),
+            .help = "The options that the program passes to nvJitLinkCreate. With `-ptx` among them the link "
+                    "gives PTX, which the driver compiles; without it a cubin.",
+            .example = "nvjitlink: [-arch=compute_80, -lto, -ptx]",
         },
 };
 

@@ -34,10 +34,11 @@ static json_t *make_host(const struct pj_report_host *host)
     return pj_json_finish(&object);
 }
 
-static json_t *make_toolkit(const struct pj_report_library *nvrtc)
+static json_t *make_toolkit(const struct pj_report *report)
 {
     struct pj_json_builder object = {.value = json_object()};
-    pj_json_member(&object, "nvrtc", pj_json_library(nvrtc));
+    pj_json_member(&object, "nvrtc", pj_json_library(&report->nvrtc));
+    pj_json_member(&object, "nvjitlink", pj_json_library(&report->nvjitlink));
     return pj_json_finish(&object);
 }
 
@@ -279,6 +280,8 @@ static json_t *make_job(const struct pj_report *report, const struct pj_report_j
     pj_json_member(&object, "origin", make_origin(job->origin));
     pj_json_member(&object, "offline_compiler", pj_json_text(job->offline_compiler));
     pj_json_member(&object, "against_driver", make_against(job));
+    pj_json_member(&object, "to_ptx_ms",
+                   pj_json_number(pj_report_ms_known(job->has_to_ptx_ms, job->to_ptx_ms), job->to_ptx_ms));
     pj_json_member(&object, "compile_ms",
                    pj_json_number(pj_report_ms_known(job->has_compile_ms, job->compile_ms), job->compile_ms));
     pj_json_member(&object, "cold_ms", make_cold(job));
@@ -322,7 +325,7 @@ int pj_render_json(const struct pj_report *report, struct pj_buffer *buffer, str
     pj_json_append(buffer, ",\n  \"tool\": ", pj_json_tool());
     pj_json_append(buffer, ",\n  \"command\": ", pj_json_text(report->command));
     pj_json_append(buffer, ",\n  \"host\": ", make_host(&report->host));
-    pj_json_append(buffer, ",\n  \"toolkit\": ", make_toolkit(&report->nvrtc));
+    pj_json_append(buffer, ",\n  \"toolkit\": ", make_toolkit(report));
     pj_json_append(buffer, ",\n  \"offline\": ", make_offline(&report->offline));
     pj_json_append(buffer, ",\n  \"cache\": ", make_cache(&report->cache));
     pj_json_append(buffer, ",\n  \"summary\": ", make_summary(report));

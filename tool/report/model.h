@@ -127,6 +127,9 @@ struct pj_report_job {
     bool has_peak_rss;
     uint64_t peak_rss_bytes;
     const char *log; /* the compiler's, NULL = none */
+    bool has_to_ptx_ms;
+    double to_ptx_ms; /* what NVRTC or nvJitLink took to make its PTX, which the cache spares no program */
+    const char *header_note; /* which header prejit found where the program does not look; NULL = none */
 };
 
 /** Modules that a visible GPU compiles at first use, because no target is for it: all of them required, or
@@ -164,7 +167,8 @@ struct pj_report {
     const char *command;  /* "warm" */
     const char *manifest; /* as given, for the cure in the last line */
     struct pj_report_host host;
-    struct pj_report_library nvrtc; /* that sources were compiled with; path NULL = none */
+    struct pj_report_library nvrtc;     /* that sources were compiled with; path NULL = none */
+    struct pj_report_library nvjitlink; /* that linked files to PTX; path NULL = none */
     struct pj_report_offline offline;
     struct pj_report_cache cache;
     struct pj_report_job *jobs;

@@ -6,17 +6,20 @@
 
 static void members(struct pj_codec *codec, struct pj_prepared *prepared)
 {
-    pj_codec_literal(codec, "{\"schema\":\"prejit-prepared/2\"");
+    pj_codec_literal(codec, "{\"schema\":\"prejit-prepared/3\"");
     codec->follows = true;
     pj_member_name(codec, "request", &prepared->request);
-    pj_member_name(codec, "nvrtc_search", &prepared->nvrtc_search);
-    pj_member_files(codec, "nvrtc_files", &prepared->nvrtc_files, &prepared->nvrtc_file_count);
-    pj_member_library(codec, "nvrtc", &prepared->nvrtc);
+    pj_member_name(codec, "compiler_search", &prepared->compiler_search);
+    pj_member_files(codec, "compiler_files", &prepared->compiler_files, &prepared->compiler_file_count);
+    pj_member_library(codec, "compiler", &prepared->compiler);
     pj_member_inputs(codec, "inputs", &prepared->inputs, &prepared->input_count);
     pj_member_u64(codec, "ptx_bytes", &prepared->ptx_bytes);
     pj_codec_member(codec, "ptx_sha256");
     pj_codec_digest(codec, &prepared->ptx_sha256);
     pj_member_text(codec, "log", &prepared->log);
+    pj_codec_member(codec, "ms");
+    pj_codec_ms(codec, &prepared->ms);
+    pj_member_text(codec, "header_note", &prepared->header_note);
     pj_codec_literal(codec, "}\n");
 }
 

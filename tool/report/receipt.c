@@ -165,6 +165,8 @@ static void row_members(struct pj_codec *codec, struct pj_report_job *row)
     witnesses_members(codec, &row->witnesses);
     bytes_member(codec, "peak_rss_bytes", &row->has_peak_rss, &row->peak_rss_bytes);
     pj_member_text(codec, "log", &row->log);
+    ms_member(codec, "to_ptx_ms", &row->has_to_ptx_ms, &row->to_ptx_ms);
+    pj_member_text(codec, "header_note", &row->header_note);
 }
 
 static void entry_members(struct pj_codec *codec, struct pj_receipt_entry *entry)
@@ -309,6 +311,9 @@ static PJ_DEFINE_MEMBER_LIST(unserved_list, struct pj_report_unserved, unserved_
     pj_member_text(codec, "nvrtc_search", &receipt->nvrtc_search);
     pj_member_files(codec, "nvrtc_files", &receipt->nvrtc_files, &receipt->nvrtc_file_count);
     pj_member_library(codec, "nvrtc", &receipt->nvrtc);
+    pj_member_text(codec, "nvjitlink_search", &receipt->nvjitlink_search);
+    pj_member_files(codec, "nvjitlink_files", &receipt->nvjitlink_files, &receipt->nvjitlink_file_count);
+    pj_member_library(codec, "nvjitlink", &receipt->nvjitlink);
     host_members(codec, &receipt->host);
     offline_members(codec, &receipt->offline);
     unsigned_member(codec, "cache_format", &receipt->cache_format);

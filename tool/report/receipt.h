@@ -67,6 +67,10 @@ struct pj_receipt {
     struct pj_receipt_file *nvrtc_files; /* itself first */
     size_t nvrtc_file_count;
     struct pj_report_library nvrtc;
+    const char *nvjitlink_search; /* the same of nvJitLink; NULL = no links that give PTX */
+    struct pj_receipt_file *nvjitlink_files;
+    size_t nvjitlink_file_count;
+    struct pj_report_library nvjitlink;
     struct pj_report_offline offline;
     struct pj_report_host host;
     unsigned cache_format;               /* 0 = unknown: no entry names */

@@ -54,6 +54,13 @@ static bool get_verdict(const void *row, struct pj_cell *cell)
     return true;
 }
 
+static bool get_to_ptx(const void *row, struct pj_cell *cell)
+{
+    const struct pj_report_job *job = row;
+    cell->number = job->to_ptx_ms;
+    return pj_report_ms_known(job->has_to_ptx_ms, job->to_ptx_ms);
+}
+
 static bool get_cold(const void *row, struct pj_cell *cell)
 {
     const struct pj_report_job *job = row;
@@ -146,12 +153,12 @@ static bool get_against(const void *row, struct pj_cell *cell)
     return cell->text.size > 0;
 }
 
-/* The last one is for runs that compared code alone. */
 static const struct pj_column job_columns[] = {
     {"MODULE", NULL, PJ_COLUMN_TEXT, false, get_module},
     {"TARGET", NULL, PJ_COLUMN_TEXT, false, get_target},
     {"OPTIONS", NULL, PJ_COLUMN_TEXT, true, get_options},
     {"VERDICT", NULL, PJ_COLUMN_TEXT, false, get_verdict},
+    {"TO PTX", NULL, PJ_COLUMN_MS, false, get_to_ptx}, /* where a module has PTX made first */
     {"COMPILE", NULL, PJ_COLUMN_MS, false, get_cold},
     {"WARM", NULL, PJ_COLUMN_MS, false, get_warm},
     {"MIN", NULL, PJ_COLUMN_MS, true, get_minimum},
@@ -161,8 +168,23 @@ static const struct pj_column job_columns[] = {
     {"PEAK RSS", NULL, PJ_COLUMN_BYTES, true, get_peak_rss},
     {"ENTRY", NULL, PJ_COLUMN_TEXT, true, get_entry},
     {"WITNESSES", NULL, PJ_COLUMN_TEXT, true, get_witnesses},
-    {"CODE", NULL, PJ_COLUMN_TEXT, false, get_against},
+    {"CODE", NULL, PJ_COLUMN_TEXT, false, get_against}, /* of runs that compared code */
 };
+
+/* Without the columns that are of no use in this run; returns how many are left. */
+static size_t choose_columns(const struct pj_report *report, struct pj_column ret_columns[])
+{
+    bool prepared = false;
+    size_t count = 0;
+    for (size_t i = 0; i < report->job_count; i++)
+        prepared |= report->jobs[i].has_to_ptx_ms;
+    for (size_t i = 0; i < PJ_COUNT(job_columns); i++) {
+        const struct pj_column *column = &job_columns[i];
+        if ((column->get != get_to_ptx || prepared) && (column->get != get_against || report->against_driver))
+            ret_columns[count++] = *column;
+    }
+    return count;
+}
 
 /* The jobs that get a line; the others are counted, those in trouble apart. */
 struct choice {
@@ -249,17 +271,20 @@ static void put_compiler(const char *name, const char *version, const char *path
     pj_buffer_putc(buffer, '\n');
 }
 
-/* Which NVRTC made the PTX of sources, and what compiled in place of a driver. */
+/* What made the PTX of modules, and what compiled in place of a driver. */
 static void put_compilers(const struct pj_report *report, size_t start, struct pj_buffer *buffer)
 {
     const struct pj_report_library *nvrtc = &report->nvrtc;
+    const struct pj_report_library *linker = &report->nvjitlink;
     const struct pj_report_offline *offline = &report->offline;
-    if (!nvrtc->path && !offline->compiler_path)
+    if (!nvrtc->path && !linker->path && !offline->compiler_path)
         return;
     pj_buffer_puts(buffer, buffer->size > start ? "\n" : "");
     pj_buffer_puts(buffer, "compilers:\n");
     if (nvrtc->path)
         put_compiler("NVRTC", nvrtc->build ? nvrtc->build : nvrtc->version, nvrtc->path, buffer);
+    if (linker->path)
+        put_compiler("nvJitLink", linker->build ? linker->build : linker->version, linker->path, buffer);
     if (offline->compiler_path)
         put_compiler(offline->compiler ? offline->compiler : "?", NULL, offline->compiler_path, buffer);
 }
@@ -272,8 +297,9 @@ int pj_render_table(const struct pj_report *report, bool verbose, struct pj_buff
     int result = choose(report, verbose, &choice, err);
     if (result)
         return result;
-    const struct pj_column_table table = {.columns = job_columns,
-                                          .column_count = PJ_COUNT(job_columns) - !report->against_driver,
+    struct pj_column columns[PJ_COUNT(job_columns)];
+    const struct pj_column_table table = {.columns = columns,
+                                          .column_count = choose_columns(report, columns),
                                           .rows = choice.rows,
                                           .row_count = choice.row_count};
     result = pj_column_text(&table, verbose, buffer, err);

@@ -41,16 +41,29 @@ static int look_for_nothing_to_do(struct pj_session *session, bool *ret_nothing,
     return r == 0 && *ret_nothing && told ? pj_ask_gpus_remember(session, err) : r;
 }
 
+/* An option that would change nothing was meant for another run. */
+static int refuse_linker(const struct pj_session *session, struct pj_error **err)
+{
+    if (!session->options->nvjitlink || session->nvjitlink.search)
+        return 0;
+    return pj_error_set(
+        err, PJ_ERROR_USAGE,
+        "--nvjitlink is for --offline PROFILE, and for modules with `linker: nvjitlink` and -ptx "
+        "among its options: here the driver compiles");
+}
+
 int pj_warm(const struct pj_options *options, struct pj_result **ret_result, struct pj_error **err)
 {
     PJ_CLEANUP_SESSION struct pj_session *session = NULL;
     bool nothing_to_do = false, waited = false;
     if (options->offline_count > 0)
         return pj_offline_warm(options, ret_result, err);
-    if (options->ptxas || options->nvjitlink)
-        return pj_error_set(err, PJ_ERROR_USAGE, "--%s is for --offline PROFILE: here the driver compiles",
-                            options->ptxas ? "ptxas" : "nvjitlink");
+    if (options->ptxas)
+        return pj_error_set(err, PJ_ERROR_USAGE,
+                            "--ptxas is for --offline PROFILE: here the driver compiles");
     int r = pj_request_open(options, "warm", &session, err);
+    if (r == 0)
+        r = refuse_linker(session, err);
     if (r == 0)
         r = pj_opening_note_environment(session, err);
     if (r == 0)

@@ -71,6 +71,8 @@ static void expect_table(const struct pj_nvjitlink *linker)
     assert_non_null((void *)(uintptr_t)linker->complete);
     assert_non_null((void *)(uintptr_t)linker->cubin_size);
     assert_non_null((void *)(uintptr_t)linker->cubin);
+    assert_non_null((void *)(uintptr_t)linker->ptx_size);
+    assert_non_null((void *)(uintptr_t)linker->ptx);
     assert_non_null((void *)(uintptr_t)linker->error_log_size);
     assert_non_null((void *)(uintptr_t)linker->error_log);
     assert_non_null((void *)(uintptr_t)linker->info_log_size);

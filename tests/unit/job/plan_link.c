@@ -164,16 +164,26 @@ static void test_nvjitlink(void **state)
     (void)state;
     CLEANUP_PLAN struct plan_case plan_case = {
         .text = HEAD "- {name: a, link: [lto], linker: nvjitlink}\n- {name: b, link: [text], linker: "
-                     "nvjitlink}\n- {name: c, link: [80.cubin], linker: nvjitlink}\n",
+                     "nvjitlink}\n- {name: c, link: [80.cubin], linker: nvjitlink}\n"
+                     "- {name: d, link: [lto], linker: nvjitlink, nvjitlink: [-lto, -ptx]}\n",
         .directory = folder.path,
         .devices = {90}};
     plan_case_make(&plan_case);
-    plan_expect(&plan_case, "a@sm_90 | a | native | skipped | nothing-to-warm\n"
+    plan_expect(&plan_case, "a@sm_90 | a | native | skipped | nvjitlink-links\n"
                             "b@sm_90 | b | native | rejected | not-linkable\n"
-                            "c@sm_90 | c | native | skipped | nothing-to-warm\n");
-    plan_expect_reason(&plan_case, 0,
-                       "its program links with nvJitLink, which gives a cubin: nothing is left for the "
-                       "driver to compile; `prejit build` makes that cubin ahead of time");
+                            "c@sm_90 | c | native | skipped | nvjitlink-links\n"
+                            "d@sm_90 | d | native | open\n");
+    plan_expect_reason(
+        &plan_case, 0,
+        "nvJitLink itself makes a cubin of it at each start (m.yaml:3 has no -ptx under "
+        "`nvjitlink`): the driver has nothing to compile; `prejit build` makes that cubin ahead "
+        "of time; if the program passes -ptx, write `nvjitlink: [-lto, -ptx]`, with what else it "
+        "passes");
+    const struct pj_job *made = &plan_case.plan->jobs[3]; /* the driver loads the PTX that comes out */
+    assert_true(pj_job_needs_preparing(made));
+    assert_false(made->link);
+    assert_string_equal(made->option_text, "");
+    assert_int_equal(made->file_count, 1);
 }
 
 /* One input that does not run there is enough; of a target that nobody named it is no fault. */

@@ -190,16 +190,24 @@ static void test_pin(void **state)
 static void test_skipped(void **state)
 {
     static const struct {
-        const char *option, *reason;
+        const char *option;
+        enum pj_takes takes;
+        const char *code, *reason;
     } rows[] = {
-        {"-dlto", "NVRTC gives it LTO-IR (-dlto), which nvJitLink links to a cubin: nothing is left for the "
-                  "driver to compile; `prejit build` makes that cubin ahead of time"},
-        {"-arch=sm_90a", "NVRTC compiles it to a cubin for sm_90a itself: nothing is left for the driver to "
-                         "compile; `prejit build` makes that cubin ahead of time"},
-        {"--optix-ir", "with these options NVRTC gives no PTX that a program could load: nothing is left for "
-                       "the driver to compile"},
-        {"-fdevice-syntax-only", "with these options NVRTC gives no PTX that a program could load: nothing "
-                                 "is left for the driver to compile"},
+        {"-dlto", PJ_TAKES_PTX, "nvjitlink-links",
+         "NVRTC gives it LTO-IR (-dlto), which nvJitLink links at each start, and the driver's cache keeps "
+         "nothing of that. If the link gives PTX (-ptx), the driver compiles this PTX: save the LTO-IR that "
+         "nvrtcGetLTOIR gives the program to a file, and name it under `link:` with `linker: nvjitlink` and "
+         "`nvjitlink: [-lto, -ptx]`"},
+        {"-arch=sm_90a", PJ_TAKES_CUBIN, "nvrtc-compiles",
+         "its program takes the cubin (`takes: cubin` at m.yaml:3), which NVRTC itself compiles at each "
+         "start: the driver has nothing to compile; `prejit build` makes that cubin ahead of time"},
+        {"--optix-ir", PJ_TAKES_PTX, "nothing-to-warm",
+         "with these options NVRTC gives no PTX that a program could load: the driver has nothing to "
+         "compile"},
+        {"-fdevice-syntax-only", PJ_TAKES_PTX, "nothing-to-warm",
+         "with these options NVRTC gives no PTX that a program could load: the driver has nothing to "
+         "compile"},
     };
     (void)state;
     for (size_t i = 0; i < PJ_COUNT(rows); i++) {
@@ -212,18 +220,23 @@ static void test_skipped(void **state)
         expect_success(plan_case_read(&plan_case, &err), &err);
         plan_case.manifest->modules[0].nvrtc = options; /* a manifest may not have all of them */
         plan_case.manifest->modules[0].nvrtc_count = 1;
+        plan_case.manifest->modules[0].takes = rows[i].takes;
         expect_success(plan_case_expand(&plan_case, &err), &err);
-        plan_expect(&plan_case, "a@sm_80 | a | foreign | skipped | nothing-to-warm\n"
-                                "a@sm_90 | a | native | skipped | nothing-to-warm\n");
+        char expected[256];
+        (void)snprintf(expected, sizeof expected,
+                       "a@sm_80 | a | foreign | skipped | %s\na@sm_90 | a | native | skipped | %s\n",
+                       rows[i].code, rows[i].code);
+        plan_expect(&plan_case, expected);
         plan_expect_reason(&plan_case, 0, rows[i].reason);
         assert_false(pj_job_needs_preparing(&plan_case.plan->jobs[0]));
     }
     CLEANUP_PLAN struct plan_case plain = {
-        .text = HEAD "- {name: a, source: k.cu, nvrtc: [-arch=compute_90a, -rdc=true]}\n",
+        .text = HEAD "- {name: a, source: k.cu, nvrtc: [-arch=compute_90a, -rdc=true]}\n"
+                     "- {name: b, source: k.cu, nvrtc: [-arch=sm_90], takes: ptx}\n",
         .directory = folder.path,
         .devices = {90}};
     plan_case_make(&plain);
-    plan_expect(&plain, "a@sm_90 | a | native | open\n");
+    plan_expect(&plain, "a@sm_90 | a | native | open\nb@sm_90 | b | native | open\n");
 }
 
 /* Two modules are one job before NVRTC has run only where it is told the very same; all else is decided by

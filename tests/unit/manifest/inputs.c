@@ -50,6 +50,19 @@ static const struct {
      "f:5:3: `name_expressions` goes with `source`, and this module has `link`: remove it"},
     {"link: [a.ptx]\n  program_name: k",
      "f:5:3: `program_name` goes with `source`, and this module has `link`: remove it"},
+    {"source: a.cu\n  takes: sass",
+     "f:5:10: `takes`: read `sass`; allowed is `ptx` or `cubin`, for example `takes: ptx`"},
+    {"source: a.cu\n  nvrtc: [-G, -arch, compute_90]\n  takes: cubin",
+     "f:6:10: `takes`: read `cubin`; with `compute_90`, a virtual architecture, NVRTC has PTX alone: write "
+     "`takes: ptx`, or under `nvrtc` the real architecture that the program names"},
+    {"source: a.cu\n  nvrtc: [-dlto, -arch=sm_90]\n  takes: ptx",
+     "f:6:3: `takes`: with -dlto NVRTC has LTO-IR, and neither PTX nor a cubin: remove it"},
+    {"ptx: a.ptx\n  takes: ptx", "f:5:3: `takes` goes with `source`, and this module has `ptx`: remove it"},
+    {"ptx: a.ptx\n  nvjitlink: [-lto]",
+     "f:5:3: `nvjitlink` goes with `link`, and this module has `ptx`: remove it"},
+    {"link: [a.ltoir]\n  linker: driver\n  nvjitlink: [-lto, -ptx]",
+     "f:6:3: `nvjitlink` has options of nvJitLink, and `linker: driver` (line 5) says that the driver links: "
+     "remove one of the two"},
     {"link: [a.ptx, 'k/*.ptx']",
      "f:4:17: `link`: read `k/*.ptx`; patterns are expanded under `ptx` alone: write out each file, in the "
      "order of linking"},
@@ -109,6 +122,53 @@ static const struct {
     {"-Iinclude, -I, 'a b', -D, '-DX', -G, '-DY=a b', -arch=turbo",
      "f:5:59: `nvrtc`: read `-arch=turbo`" ARCHITECTURE},
 };
+
+/* What a manifest says enough of to make cubins, and not enough to warm: keys of a module `a`. */
+static void what_is_taken_from_nvrtc_is_not_guessed(void **state)
+{
+    static const struct {
+        const char *text, *place; /* place NULL: it is said, or only one thing can be meant */
+        bool prepared;
+    } rows[] = {
+        {"source: a.cu\n  nvrtc: [-arch=sm_90]", "f:5:11: `nvrtc`: read `-arch=sm_90`", true},
+        {"source: a.cu\n  nvrtc: [-G, --gpu-architecture, sm_90a]", "f:5:35: `nvrtc`: read `sm_90a`", true},
+        {"source: a.cu\n  nvrtc: [-arch=sm_90]\n  takes: ptx", NULL, true},
+        {"source: a.cu\n  nvrtc: [-arch=sm_90]\n  takes: cubin", NULL, false},
+        {"source: a.cu\n  nvrtc: [-arch=compute_90]", NULL, true},
+        {"source: a.cu\n  nvrtc: [-arch=compute_90]\n  takes: ptx", NULL, true},
+        {"source: a.cu", NULL, true},
+        {"source: a.cu\n  takes: cubin", NULL, false},
+        {"source: a.cu\n  nvrtc: [-arch=sm_90, -dlto]", NULL, false},
+        {"link: [a.ltoir]\n  linker: nvjitlink", NULL, false},
+        {"link: [a.ltoir]\n  linker: nvjitlink\n  nvjitlink: [-lto, -arch=sm_90]", NULL, false},
+        {"link: [a.ltoir]\n  linker: nvjitlink\n  nvjitlink: [-lto, -ptx]", NULL, true},
+        {"link: [a.ltoir]\n  nvjitlink: [-lto, -ptx]", NULL, true},
+        {"link: [a.ptx]", NULL, false},
+    };
+    (void)state;
+    for (size_t i = 0; i < PJ_COUNT(rows); i++) {
+        PJ_CLEANUP_BUFFER struct pj_buffer text = {0}, expected = {0};
+        PJ_CLEANUP_MANIFEST struct pj_manifest *manifest = NULL;
+        PJ_CLEANUP_ERROR struct pj_error *err = NULL;
+        pj_buffer_printf(&text, HEAD "- name: a\n  %s\n", rows[i].text);
+        expect_success(pj_manifest_parse(pj_buffer_text(&text), text.size, "f", ".", false, &manifest, &err),
+                       &err);
+        assert_int_equal(pj_module_is_prepared(&manifest->modules[0]), rows[i].prepared);
+        int r = pj_manifest_check_decided(manifest, &err);
+        assert_int_equal(r, rows[i].place ? PJ_ERROR_MANIFEST : 0);
+        if (!rows[i].place)
+            continue;
+        pj_buffer_printf(
+            &expected,
+            "%s; for a real architecture NVRTC has PTX as well as a cubin, and `takes` is missing: add "
+            "`takes: "
+            "ptx` if the program calls nvrtcGetPTX (the driver compiles that PTX, so it is warmed), or "
+            "`takes: "
+            "cubin` if it calls nvrtcGetCUBIN (NVRTC itself compiles at each start, so nothing is warmed)",
+            rows[i].place);
+        assert_string_equal(pj_error_message(err), pj_buffer_text(&expected));
+    }
+}
 
 static void modules_are_refused_with_their_message(void **state)
 {
@@ -205,6 +265,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(modules_are_refused_with_their_message),
+        cmocka_unit_test(what_is_taken_from_nvrtc_is_not_guessed),
         cmocka_unit_test(options_are_refused_with_their_message),
         cmocka_unit_test(other_options_are_nvrtcs_business),
         cmocka_unit_test(a_file_of_that_name_is_no_pattern),

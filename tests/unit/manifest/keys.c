@@ -84,8 +84,8 @@ static const struct {
     {HEAD "- {name: a, ptx: a.ptx, include: b}\n",
      "f:3:25: `include` is no key of a module; its keys are `name`, `ptx`, `source`, `link`, `binary`, "
      "`targets`, "
-     "`options`, `kernels`, `sha256`, `required`, `nvrtc`, `program_name`, `headers`, `name_expressions` and "
-     "`linker`"},
+     "`options`, `kernels`, `sha256`, `required`, `nvrtc`, `program_name`, `headers`, `name_expressions`, "
+     "`takes`, `linker` and `nvjitlink`"},
     {HEAD "- ptx: a.ptx\n", "f:3:3: `name` is missing: a module needs it, for example `name: saxpy`"},
 };
 

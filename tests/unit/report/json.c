@@ -35,7 +35,7 @@ static void a_bare_report_has_every_member(void **state)
         HEAD "  \"command\": null,\n"
              "  \"host\": {\"driver_version\": null, \"kernel_driver\": null, \"cuda_version\": null, "
              "\"stamp\": null, \"devices\": []},\n"
-             "  \"toolkit\": {\"nvrtc\": null},\n"
+             "  \"toolkit\": {\"nvrtc\": null, \"nvjitlink\": null},\n"
              "  \"offline\": null,\n"
              "  \"cache\": {\"path\": null, \"limit_bytes\": null, \"bytes\": null, \"entries\": null},\n"
              "  \"summary\": {\"jobs\": 0, \"proven\": 0, \"stored\": 0, \"skipped\": 0, \"rejected\": 0, "
@@ -87,7 +87,7 @@ static void a_measured_job_is_one_line(void **state)
         "\"cache_mode\": \"ca\"}, \"required\": true, \"verdict\": \"proven\", \"planned\": null, "
         "\"reason_code\": null, \"reason\": null, \"origin\": \"repaired\", \"offline_compiler\": null, "
         "\"against_driver\": null, "
-        "\"compile_ms\": null, "
+        "\"to_ptx_ms\": 63.0, \"compile_ms\": null, "
         "\"cold_ms\": {\"value\": 312.5, \"source\": \"receipt\"}, "
         "\"warm_ms\": {\"median\": 1.0, \"min\": 0.9, \"max\": 1.3, \"samples\": [1.0, 0.9, 1.3]}, "
         "\"witnesses\": {\"jit_disabled\": true, \"canary\": true, \"wall_time_zero\": true, "
@@ -102,7 +102,9 @@ static void a_measured_job_is_one_line(void **state)
     assert_non_null(strstr(pj_buffer_text(&json),
                            "  \"toolkit\": {\"nvrtc\": {\"path\": "
                            "\"/usr/local/cuda/lib64/libnvrtc.so.13.0.88\", \"version\": \"13.0\", "
-                           "\"build\": \"13.0.88\"}},\n"
+                           "\"build\": \"13.0.88\"}, \"nvjitlink\": {\"path\": "
+                           "\"/usr/local/cuda/lib64/libnvJitLink.so.13\", \"version\": \"13.0\", "
+                           "\"build\": null}},\n"
                            "  \"offline\": null,\n"));
     assert_non_null(
         strstr(pj_buffer_text(&json),

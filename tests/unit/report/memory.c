@@ -205,9 +205,9 @@ static void a_record_of_ptx_survives(void **state)
     (void)state;
     PJ_CLEANUP_BUFFER struct pj_buffer whole = {0};
     const struct pj_prepared prepared = {.request = "r\n",
-                                         .nvrtc_search = "s",
-                                         .nvrtc_files = &file,
-                                         .nvrtc_file_count = 1,
+                                         .compiler_search = "s",
+                                         .compiler_files = &file,
+                                         .compiler_file_count = 1,
                                          .inputs = &input,
                                          .input_count = 1,
                                          .log = "x\n"};

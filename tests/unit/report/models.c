@@ -113,6 +113,9 @@ static struct pj_report *make_warm(struct pj_arena *arena)
         return NULL;
     report->nvrtc =
         (struct pj_report_library){"/usr/local/cuda/lib64/libnvrtc.so.13.0.88", "13.0", "13.0.88"};
+    report->nvjitlink = (struct pj_report_library){"/usr/local/cuda/lib64/libnvJitLink.so.13", "13.0", NULL};
+    report->jobs[2].has_to_ptx_ms = true;
+    report->jobs[2].to_ptx_ms = 63;
     report->environment[0] = (struct pj_report_variable){"CUDA_CACHE_PATH", "/var/cache/app/nv"};
     report->environment_count = 1;
     report->notes[0] = "2 stale entries of other driver builds (8.4 MB) were removed to make room";

@@ -12,7 +12,7 @@
 
 #include "report/prepared.h"
 
-static struct pj_receipt_file nvrtc_files[] = {
+static struct pj_receipt_file compiler_files[] = {
     {"/opt/libnvrtc.so.13.0.88", 66306, UINT64_MAX, 91001, 1767225600},
     {"/odd\n\"\\\xff\xc3\xa9\x01/libnvrtc-builtins.so", 0, 0, 0, INT64_MIN},
 };
@@ -25,31 +25,39 @@ static struct pj_prepared full(void)
 {
     return (struct pj_prepared){
         .request = "directory /k\noption -I\"x\"\n",
-        .nvrtc_search = "/opt/libnvrtc.so.13\nlibnvrtc.so.13",
-        .nvrtc_files = nvrtc_files,
-        .nvrtc_file_count = PJ_COUNT(nvrtc_files),
-        .nvrtc = {.path = "/opt/libnvrtc.so.13.0.88", .version = "13.0", .build = "13.0.88"},
+        .compiler_search = "/opt/libnvrtc.so.13\nlibnvrtc.so.13",
+        .compiler_files = compiler_files,
+        .compiler_file_count = PJ_COUNT(compiler_files),
+        .compiler = {.path = "/opt/libnvrtc.so.13.0.88", .version = "13.0", .build = "13.0.88"},
         .inputs = inputs,
         .input_count = PJ_COUNT(inputs),
         .ptx_bytes = UINT64_MAX,
         .ptx_sha256 = {{1, 2, 3}},
         .log = "a.cu(1): warning: \x7f\t\n",
+        .ms = 63.125,
+        .header_note = "a.h came from /opt",
     };
 }
 
 #define ZERO_DIGEST "0000000000000000000000000000000000000000000000000000000000000000"
 static const char small_text[] =
     "{\"schema\":\"prejit-prepared/"
-    "2\",\"request\":\"r\",\"nvrtc_search\":\"s\",\"nvrtc_files\":[{\"path\":\"p\","
-    "\"device\":1,\"inode\":2,\"size_bytes\":3,\"mtime_seconds\":-4}],\"nvrtc\":{\"path\":null,\"version\":"
+    "3\",\"request\":\"r\",\"compiler_search\":\"s\",\"compiler_files\":[{\"path\":\"p\","
+    "\"device\":1,\"inode\":2,\"size_bytes\":3,\"mtime_seconds\":-4}],\"compiler\":{\"path\":null,"
+    "\"version\":"
     "null,"
-    "\"build\":null},\"inputs\":[],\"ptx_bytes\":5,\"ptx_sha256\":\"" ZERO_DIGEST "\",\"log\":null}\n";
+    "\"build\":null},\"inputs\":[],\"ptx_bytes\":5,\"ptx_sha256\":\"" ZERO_DIGEST
+    "\",\"log\":null,\"ms\":0.000,"
+    "\"header_note\":null}\n";
 
 static struct pj_prepared small(struct pj_receipt_file *file)
 {
     *file = (struct pj_receipt_file){"p", 1, 2, 3, -4};
-    return (struct pj_prepared){
-        .request = "r", .nvrtc_search = "s", .nvrtc_files = file, .nvrtc_file_count = 1, .ptx_bytes = 5};
+    return (struct pj_prepared){.request = "r",
+                                .compiler_search = "s",
+                                .compiler_files = file,
+                                .compiler_file_count = 1,
+                                .ptx_bytes = 5};
 }
 
 static void write_record(const struct pj_prepared *prepared, struct pj_buffer *ret_text)
@@ -74,13 +82,13 @@ static void everything_comes_back(void **state)
     write_record(&prepared, &text);
     assert_int_equal(pj_prepared_read(text.data, text.size, &arena, &found, NULL), 0);
     assert_string_equal(found.request, prepared.request);
-    assert_string_equal(found.nvrtc_search, prepared.nvrtc_search);
-    assert_int_equal(found.nvrtc_file_count, PJ_COUNT(nvrtc_files));
-    for (size_t i = 0; i < PJ_COUNT(nvrtc_files); i++)
-        assert_file(&found.nvrtc_files[i], &nvrtc_files[i]);
-    assert_string_equal(found.nvrtc.path, prepared.nvrtc.path);
-    assert_string_equal(found.nvrtc.version, "13.0");
-    assert_string_equal(found.nvrtc.build, "13.0.88");
+    assert_string_equal(found.compiler_search, prepared.compiler_search);
+    assert_int_equal(found.compiler_file_count, PJ_COUNT(compiler_files));
+    for (size_t i = 0; i < PJ_COUNT(compiler_files); i++)
+        assert_file(&found.compiler_files[i], &compiler_files[i]);
+    assert_string_equal(found.compiler.path, prepared.compiler.path);
+    assert_string_equal(found.compiler.version, "13.0");
+    assert_string_equal(found.compiler.build, "13.0.88");
     assert_int_equal(found.input_count, PJ_COUNT(inputs));
     for (size_t i = 0; i < PJ_COUNT(inputs); i++) {
         assert_file(&found.inputs[i].file, &inputs[i].file);
@@ -92,6 +100,8 @@ static void everything_comes_back(void **state)
     assert_true(found.ptx_bytes == UINT64_MAX);
     assert_memory_equal(&found.ptx_sha256, &prepared.ptx_sha256, PJ_SHA256_BYTES);
     assert_string_equal(found.log, prepared.log);
+    assert_true(found.ms == prepared.ms);
+    assert_string_equal(found.header_note, prepared.header_note);
 }
 
 static void a_small_record_is_written_to_the_byte(void **state)
@@ -105,8 +115,8 @@ static void a_small_record_is_written_to_the_byte(void **state)
     write_record(&prepared, &text);
     assert_string_equal(pj_buffer_text(&text), small_text);
     assert_int_equal(pj_prepared_read(text.data, text.size, &arena, &found, NULL), 0);
-    assert_null(found.nvrtc.path);
-    assert_null(found.nvrtc.build);
+    assert_null(found.compiler.path);
+    assert_null(found.compiler.build);
     assert_null(found.inputs);
     assert_int_equal(found.input_count, 0);
     assert_null(found.log);

@@ -68,7 +68,10 @@ static struct pj_receipt_job jobs[] = {
              .slow = true,
              .cold_from_receipt = true,
              .origin = PJ_ORIGIN_REPAIRED,
-             .log = "l1\nl2\t\x7f"},
+             .log = "l1\nl2\t\x7f",
+             .has_to_ptx_ms = true,
+             .to_ptx_ms = 63.125,
+             .header_note = "a.h came from /opt"},
      .inputs_unknown = true,
      .inputs = positions + 1,
      .input_count = 1},
@@ -103,6 +106,10 @@ static struct pj_receipt full(void)
                                         .stamp = "Apr 29 202617:12:06",
                                         .devices = devices,
                                         .device_count = PJ_COUNT(devices)},
+                               .nvjitlink_search = "libnvJitLink.so.13",
+                               .nvjitlink_files = driver_files,
+                               .nvjitlink_file_count = 1,
+                               .nvjitlink = {.path = "/opt/libnvJitLink.so.13", .build = "13.0.88"},
                                .offline = {profiles, PJ_COUNT(profiles), "ptxas 13.0.88", "/opt/bin/ptxas"},
                                .cache_format = 65,
                                .left_out = 7,
@@ -166,6 +173,8 @@ static void assert_row(const struct pj_report_job *found, const struct pj_report
     assert_true(found->has_peak_rss == expected->has_peak_rss);
     assert_true(found->peak_rss_bytes == expected->peak_rss_bytes);
     assert_text(found->log, expected->log);
+    assert_true(found->has_to_ptx_ms == expected->has_to_ptx_ms && found->to_ptx_ms == expected->to_ptx_ms);
+    assert_text(found->header_note, expected->header_note);
 }
 
 static void assert_job(const struct pj_receipt_job *found, const struct pj_receipt_job *expected)
@@ -214,6 +223,12 @@ static void everything_comes_back(void **state)
     assert_text(found->nvrtc.path, receipt.nvrtc.path);
     assert_text(found->nvrtc.version, receipt.nvrtc.version);
     assert_null(found->nvrtc.build);
+    assert_text(found->nvjitlink_search, receipt.nvjitlink_search);
+    assert_int_equal(found->nvjitlink_file_count, 1);
+    assert_file(&found->nvjitlink_files[0], &driver_files[0]);
+    assert_text(found->nvjitlink.path, receipt.nvjitlink.path);
+    assert_null(found->nvjitlink.version);
+    assert_text(found->nvjitlink.build, receipt.nvjitlink.build);
     assert_text(found->host.driver_version, receipt.host.driver_version);
     assert_null(found->host.kernel_driver);
     assert_int_equal(found->host.cuda_version, 13000);
@@ -255,7 +270,9 @@ static const char empty_text[] =
     "\",\"selection\":null,\"limit_bytes\":0,\"samples\":0,\"gpu_listing\":null,\"boot_id\":null,"
     "\"cuda_visible_devices\":null,\"ld_library_path\":null,\"driver_option\":null,"
     "\"ld_so_cache_mtime_seconds\":0,\"driver_files\":[],\"nvrtc_search\":null,\"nvrtc_files\":[],"
-    "\"nvrtc\":{\"path\":null,\"version\":null,\"build\":null},\"host\":{\"driver_version\":null,"
+    "\"nvrtc\":{\"path\":null,\"version\":null,\"build\":null},\"nvjitlink_search\":null,"
+    "\"nvjitlink_files\":[],\"nvjitlink\":{\"path\":null,\"version\":null,\"build\":null},"
+    "\"host\":{\"driver_version\":null,"
     "\"kernel_driver\":null,\"cuda_version\":0,\"stamp\":null,\"devices\":[]},"
     "\"offline\":{\"profiles\":[],\"compiler\":null,\"compiler_path\":null},\"cache_format\":0,\"left_"
     "out\":0,\"unserved\":[],"
@@ -412,7 +429,7 @@ static void assert_refused(const char *from, const char *to, const char *message
 static void the_message_names_place_and_cure(void **state)
 {
     (void)state;
-    assert_refused("prejit-receipt/4", "prejit-receipt/2",
+    assert_refused("prejit-receipt/4", "prejit-receipt/3",
                    "reading the receipt at byte 0, member \"schema\": expected "
                    "{\"schema\":\"prejit-receipt/4\", found `{\"schema\":\"prejit-receip...`; "
                    "`prejit warm` writes a new one");
@@ -420,7 +437,7 @@ static void the_message_names_place_and_cure(void **state)
                    "reading the receipt at byte 205, member \"samples\": expected a whole number within its "
                    "limits, found `\"3\",\"gpu_listing\":\"0000:...`; `prejit warm` writes a new one");
     assert_refused("]}\n", "",
-                   "reading the receipt at byte 3477, member \"entries\": expected ], found the end; "
+                   "reading the receipt at byte 3830, member \"entries\": expected ], found the end; "
                    "`prejit warm` writes a new one");
 }
 
@@ -557,7 +574,7 @@ static void many_jobs_of_the_same_files_are_small(void **state)
     receipt.jobs = many;
     receipt.job_count = JOBS;
     write_receipt(&receipt, &text);
-    assert_true(text.size < (size_t)JOBS * HEADERS * 6); /* the files in each job: more than 150 bytes each */
+    assert_true(text.size < (size_t)JOBS * HEADERS * 7); /* the files in each job: more than 150 bytes each */
     assert_int_equal(pj_receipt_read(text.data, text.size, &found, NULL), 0);
     assert_int_equal(found->jobs[JOBS - 1].input_count, HEADERS);
     assert_int_equal(found->jobs[JOBS - 1].inputs[1], HEADERS - 2);

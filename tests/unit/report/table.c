@@ -42,10 +42,10 @@ static void jobs_have_a_line_each(void **state)
     report->jobs[1].entries[0].has_bytes = false;
     report->jobs[0].slow = true;
     assert_table(report, false,
-                 "MODULE  TARGET  VERDICT       COMPILE    WARM  SPEEDUP    SIZE\n"
-                 "m0      sm_90   proven, slow   312 ms  1.0 ms     312x  290 kB\n"
-                 "m1      sm_90   inconclusive        -  1.0 ms        -       -\n"
-                 "m2      sm_80   proven         312 ms  1.0 ms     312x  290 kB\n"
+                 "MODULE  TARGET  VERDICT       TO PTX  COMPILE    WARM  SPEEDUP    SIZE\n"
+                 "m0      sm_90   proven, slow       -   312 ms  1.0 ms     312x  290 kB\n"
+                 "m1      sm_90   inconclusive       -        -  1.0 ms        -       -\n"
+                 "m2      sm_80   proven         63 ms   312 ms  1.0 ms     312x  290 kB\n"
                  "\n"
                  "programs must have in their environment:\n"
                  "    CUDA_CACHE_PATH=/var/cache/app/nv\n"
@@ -212,7 +212,7 @@ static void nothing_to_do_needs_no_table(void **state)
     report->note_count = 0;
     assert_table(report, false, "");
     assert_int_equal(pj_render_table(report, true, &verbose, NULL), 0);
-    assert_int_equal(count_lines(pj_buffer_text(&verbose)), 4 + 1 + 2 + 1 + 2 + 1);
+    assert_int_equal(count_lines(pj_buffer_text(&verbose)), 4 + 1 + 2 + 1 + 3 + 1);
     report->jobs[1].slow = true;
     report->jobs[1].reason = "a warm load took 1 ms, the manifest allows 0.5 ms";
     assert_table(report, false,

@@ -80,9 +80,9 @@ static int try_kept(struct run *run, struct pj_error **err)
     struct pj_session *session = &run->session;
     struct pj_receipt_input input = run->input;
     struct pj_prepared found, prepared = {.request = "r",
-                                          .nvrtc_search = "s",
-                                          .nvrtc_files = &run->driver,
-                                          .nvrtc_file_count = 1,
+                                          .compiler_search = "s",
+                                          .compiler_files = &run->driver,
+                                          .compiler_file_count = 1,
                                           .inputs = &input,
                                           .input_count = 1,
                                           .ptx_bytes = strlen(PTX_TEXT)};
@@ -91,7 +91,7 @@ static int try_kept(struct run *run, struct pj_error **err)
     pj_sha256_of(PTX_TEXT, strlen(PTX_TEXT), &prepared.ptx_sha256);
     int r = pj_prepared_save(session, &prepared, PTX_TEXT, err);
     if (r == 0)
-        r = pj_prepared_load(session, "r", &found, &ptx, err);
+        r = pj_prepared_load(session, &session->nvrtc, "r", &found, &ptx, err);
     assert_int_equal(ptx != NULL, r == 0);
     return r;
 }

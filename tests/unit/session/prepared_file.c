@@ -63,10 +63,10 @@ static void make(struct kept *kept)
     kept->nvrtc = run_describe(&kept->run, &session->arena, "libnvrtc.so.13").file;
     session->nvrtc.search = "libnvrtc.so.13\n";
     kept->prepared = (struct pj_prepared){.request = REQUEST,
-                                          .nvrtc_search = "libnvrtc.so.13\n",
-                                          .nvrtc_files = &kept->nvrtc,
-                                          .nvrtc_file_count = 1,
-                                          .nvrtc = {.path = kept->nvrtc.path, .version = "13.0"},
+                                          .compiler_search = "libnvrtc.so.13\n",
+                                          .compiler_files = &kept->nvrtc,
+                                          .compiler_file_count = 1,
+                                          .compiler = {.path = kept->nvrtc.path, .version = "13.0"},
                                           .inputs = kept->inputs,
                                           .input_count = 2,
                                           .ptx_bytes = strlen(PTX_TEXT),
@@ -91,7 +91,8 @@ static bool is_taken(struct kept *kept)
     PJ_CLEANUP_ERROR struct pj_error *err = NULL;
     struct pj_prepared found;
     const char *ptx = "not set";
-    expect_success(pj_prepared_load(&kept->run.session, REQUEST, &found, &ptx, &err), &err);
+    expect_success(
+        pj_prepared_load(&kept->run.session, &kept->run.session.nvrtc, REQUEST, &found, &ptx, &err), &err);
     if (ptx)
         assert_string_equal(ptx, PTX_TEXT);
     if (ptx)
@@ -107,7 +108,8 @@ static void test_kept(void **state)
     assert_true(is_taken(&kept));
     struct pj_prepared found;
     const char *ptx = "not set";
-    assert_int_equal(pj_prepared_load(&kept.run.session, REQUEST "x", &found, &ptx, NULL), 0);
+    assert_int_equal(
+        pj_prepared_load(&kept.run.session, &kept.run.session.nvrtc, REQUEST "x", &found, &ptx, NULL), 0);
     assert_null(ptx); /* another request */
     assert_int_equal(pj_tree_remove(AT_FDCWD, kept.folder, NULL), 0);
     assert_false(is_taken(&kept));
@@ -151,7 +153,7 @@ static void test_nvrtc(void **state)
     assert_true(is_taken(&kept));
     run_touch(&kept.run, "libnvrtc.so.13"); /* a library is not hashed: another time is another one */
     assert_false(is_taken(&kept));
-    kept.prepared.nvrtc_file_count = 0; /* not known which it was */
+    kept.prepared.compiler_file_count = 0; /* not known which it was */
     save(&kept);
     assert_false(is_taken(&kept));
 }

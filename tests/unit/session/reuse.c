@@ -340,8 +340,8 @@ static void test_nvrtc(void **state)
             run_touch(&run, "libnvrtc.so");
         bool found = !cases[i].nothing_to_do;
         pj_identity_compare(&run.session);
-        assert_int_equal(pj_identity_same_nvrtc(&run.session, run.receipt.nvrtc_search,
-                                                run.receipt.nvrtc_files, run.receipt.nvrtc_file_count),
+        assert_int_equal(pj_identity_same_compiler(&run.session.nvrtc, run.receipt.nvrtc_search,
+                                                   run.receipt.nvrtc_files, run.receipt.nvrtc_file_count),
                          cases[i].same);
         assert_int_equal(pj_reuse_everything(&run.session, &found, NULL), 0);
         if (found != cases[i].nothing_to_do)

@@ -321,6 +321,45 @@ static void test_changed_meanwhile(void **state)
     }
 }
 
+/* Which headers came from folders that prejit adds: those behind the module's own two options. */
+static void test_hidden_header(void **state)
+{
+#define TOLD(which, folder)                                                                                  \
+    which " came from " folder                                                                               \
+          ", which the module's options do not name: a program with just these options "                     \
+          "fails, or takes another file; if the program has that folder, add -I" folder                      \
+          " to the module's nvrtc"
+    static const struct {
+        const char *own, *list, *expected;
+    } rows[] = {
+        {"-Iinc", "", NULL},
+        {"-Iinc", "inc/a.h\n b.h\n", NULL},
+        {"-Iinc", "inc/a.h\n /t/include/cuda_fp16.h\n  /t/include/cuda_fp16.hpp\n",
+         TOLD("cuda_fp16.h", "/t/include")},
+        {"-Iinc", "/t/include/a.h\n /t/include/b.h\ninc/c.h\n /t/include/cccl/cuda/d.h\n/t/include/e.h\n",
+         TOLD("a.h and 2 more", "/t/include")},
+        {"-Iinc", "/t/include/cccl/cuda/std/array\n", TOLD("cuda/std/array", "/t/include/cccl")},
+        {"-I/t/include", "/t/include/a.h\n", NULL},
+        {"-I/t/include//", "/t/include/a.h\n", NULL},
+        {"-I/t/include", "/t/include/cccl/cuda/std/array\n", TOLD("cuda/std/array", "/t/include/cccl")},
+        {"-I/t/include/cccl", "/t/include/cccl/cuda/std/array\n", NULL},
+        {"-I/t", "/t/include.h\n", NULL},
+    };
+    (void)state;
+    PJ_CLEANUP_ARENA struct pj_arena arena = {0};
+    for (size_t i = 0; i < PJ_COUNT(rows); i++) {
+        PJ_CLEANUP_ERROR struct pj_error *err = NULL;
+        const char *arguments[] = {"-G", rows[i].own, "-I/t/include", "-I/t/include/cccl", "--no-cache"};
+        const struct pj_making making = {.arguments = arguments, .argument_count = PJ_COUNT(arguments)};
+        const char *note = "not set";
+        expect_success(pj_prepare_hidden_header(&making, 2, rows[i].list, &arena, &note, &err), &err);
+        if (rows[i].expected)
+            assert_string_equal(note, rows[i].expected);
+        else
+            assert_null(note);
+    }
+}
+
 static void test_difference(void **state)
 {
     static const struct {
@@ -335,6 +374,12 @@ static void test_difference(void **state)
     for (size_t i = 0; i < PJ_COUNT(rows); i++)
         assert_string_equal(pj_prepare_first_difference(rows[i].before, rows[i].after, &arena),
                             rows[i].expected);
+    /* As PTX has the text of __TIME__: beyond what is shown of a line. */
+    assert_string_equal(pj_prepare_first_difference(
+                            "//\n.global .align 1 .b8 __unnamed_1[9] = {49, 55, 58, 50, 49, 58, 51, 54};\n",
+                            "//\n.global .align 1 .b8 __unnamed_1[9] = {49, 55, 58, 50, 49, 58, 51, 57};\n",
+                            &arena),
+                        "line 2 is `...8, 50, 49, 58, 51, 57};`, and was `...8, 50, 49, 58, 51, 54};`");
     char wide[200];
     memset(wide, 'w', sizeof wide - 1);
     wide[sizeof wide - 1] = '\0';
@@ -349,6 +394,7 @@ int main(void)
         cmocka_unit_test(test_request),           cmocka_unit_test(test_knows),
         cmocka_unit_test(test_headers),           cmocka_unit_test(test_places),
         cmocka_unit_test(test_changed_meanwhile), cmocka_unit_test(test_difference),
+        cmocka_unit_test(test_hidden_header),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,18 +9,6 @@
 /* What every nvJitLink from this version on takes; before it, the environment forbids the cache. */
 enum { NO_CACHE_SINCE = 13000 };
 
-/* Numbers of nvJitLinkInputType. */
-
-static uint32_t type_of(enum pj_input_kind kind)
-{
-    static const uint32_t types[] = {
-        [PJ_INPUT_PTX] = PJ_NVJITLINK_PTX,         [PJ_INPUT_CUBIN] = PJ_NVJITLINK_CUBIN,
-        [PJ_INPUT_FATBIN] = PJ_NVJITLINK_FATBIN,   [PJ_INPUT_OBJECT] = PJ_NVJITLINK_OBJECT,
-        [PJ_INPUT_ARCHIVE] = PJ_NVJITLINK_LIBRARY, [PJ_INPUT_LTOIR] = PJ_NVJITLINK_LTOIR,
-    };
-    return types[kind];
-}
-
 static bool needs_link(const struct pj_build_work *work)
 {
     if (work->unit->verdict != PJ_BUILD_NOT_TRIED || work->left_out)
@@ -43,24 +31,9 @@ static bool has_ltoir(const struct pj_build *build, const struct pj_build_work *
 
 static int file_parts(struct pj_build *build, struct pj_build_work *work, struct pj_error **err)
 {
-    const struct pj_plan_image *const *images = build->plan->module_images[work->module];
-    size_t count = pj_plan_file_count(&build->manifest->modules[work->module]);
-    struct pj_making_part *parts = pj_arena_calloc(&build->arena, count, sizeof *parts);
-    if (!parts)
-        return pj_error_no_memory(err);
-    for (size_t i = 0; i < count; i++) {
-        parts[i] = (struct pj_making_part){
-            .type = images[i]->form == PJ_FORM_PTX ? PJ_NVJITLINK_PTX : type_of(images[i]->contents.kind),
-            .name = images[i]->path,
-            .path = images[i]->path,
-            .size_bytes = images[i]->size_bytes,
-            .sha256 = images[i]->sha256,
-        };
-        work->link.weight_bytes += images[i]->size_bytes;
-    }
-    work->link.parts = parts;
-    work->link.part_count = count;
-    return 0;
+    const struct pj_source source = {.module = &build->manifest->modules[work->module],
+                                     .images = build->plan->module_images[work->module]};
+    return pj_linked_parts(&source, &build->arena, &work->link, err);
 }
 
 /* What NVRTC made is the one input. */
@@ -104,11 +77,27 @@ static const char *translate(struct pj_arena *arena, const struct pj_jit_options
     }
 }
 
+/* Of the options that the program passes, those that say neither what comes out nor for which GPU. */
+static bool is_passed_on(const char *option)
+{
+    static const char *const own[] = {"-ptx", "-lto", "-verbose", "-no-cache"};
+    for (size_t i = 0; i < PJ_COUNT(own); i++) {
+        if (strcmp(option, own[i]) == 0)
+            return false;
+    }
+    return strncmp(option, "-arch", strlen("-arch")) != 0;
+}
+
 static int add_options(struct pj_build *build, struct pj_build_work *work, const char **arguments,
                        size_t *used, struct pj_error **err)
 {
-    const struct pj_jit_options *options = &build->manifest->modules[work->module].options;
+    const struct pj_module *module = &build->manifest->modules[work->module];
+    const struct pj_jit_options *options = &module->options;
     struct pj_jit_flag flag;
+    for (size_t i = 0; i < module->nvjitlink_count; i++) {
+        if (is_passed_on(module->nvjitlink[i]))
+            arguments[(*used)++] = module->nvjitlink[i];
+    }
     for (unsigned position = 0; pj_jit_options_next(options, &position, &flag); ++*used) {
         arguments[*used] = translate(&build->arena, options, &flag);
         if (!arguments[*used])
@@ -121,7 +110,8 @@ static int make_order(struct pj_build *build, struct pj_build_work *work, const 
                       struct pj_error **err)
 {
     enum { OWN_MAX = 6 };
-    const char **arguments = pj_arena_calloc(&build->arena, PJ_JIT_OPTION_COUNT + OWN_MAX, sizeof *arguments);
+    size_t most = PJ_JIT_OPTION_COUNT + OWN_MAX + build->manifest->modules[work->module].nvjitlink_count;
+    const char **arguments = pj_arena_calloc(&build->arena, most, sizeof *arguments);
     size_t used = 0;
     if (!arguments)
         return pj_error_no_memory(err);

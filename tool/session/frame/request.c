@@ -114,6 +114,8 @@ int pj_request_open(const struct pj_options *options, const char *command, struc
     session->root = pj_host_root_from_environment();
     r = pj_given_manifest_load(options->manifest, &session->manifest, err);
     if (r == 0)
+        r = pj_manifest_check_decided(session->manifest, err);
+    if (r == 0)
         r = parse_selection(session, err);
     if (r == 0)
         r = locate(session, err);

@@ -14,6 +14,8 @@ static const char *deed_of(const struct pj_making *making, enum pj_wire_library 
         return making->outputs & PJ_OUTPUT_CUBIN   ? "compiled to a cubin"
                : making->outputs & PJ_OUTPUT_LTOIR ? "compiled to LTO-IR"
                                                    : "compiled to PTX";
+    if (library == PJ_LIBRARY_NVJITLINK && making->outputs & PJ_OUTPUT_PTX)
+        return "linked to PTX";
     return library == PJ_LIBRARY_NVJITLINK && !one_ptx ? "linked" : "compiled";
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* NVRTC on the sources: once, once more for a comparison and the list of headers, and what is made of it. */
+/* NVRTC on the sources, or nvJitLink on files to be linked: once, once more for a comparison and the list of
+ * headers, and what is made of it. */
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -18,6 +19,7 @@
  * second where a header asks for the time. */
 struct work {
     const struct pj_prepare_item *item;
+    const char *header_note; /* as in the report */
     struct pj_making first, second, third;
     bool tried;
     struct pj_plan_file *files; /* what the PTX comes from; headers where `second` lists them */
@@ -28,6 +30,8 @@ struct work {
 
 struct batch {
     struct pj_session *session;
+    enum pj_wire_library library;
+    struct pj_compiler *known; /* the session's */
     struct pj_maker *maker;
     const char *include;
     struct work *works;
@@ -48,14 +52,15 @@ static int set_fate(const struct batch *batch, const struct work *work, enum pj_
 static int open_maker(struct batch *batch, struct pj_error **err)
 {
     struct pj_session *session = batch->session;
-    struct pj_maker_options maker = pj_maker_options_of(session, PJ_LIBRARY_NVRTC, "prepare");
-    maker.paths = session->nvrtc.paths;
-    maker.path_count = session->nvrtc.path_count;
+    struct pj_maker_options maker = pj_maker_options_of(session, batch->library, "prepare");
+    maker.paths = batch->known->paths;
+    maker.path_count = batch->known->path_count;
     int r = pj_maker_open(&maker, &batch->maker, err);
     const struct pj_compiler *compiler = r == 0 ? pj_maker_compiler(batch->maker) : NULL;
-    return compiler && compiler->known ? pj_toolkit_include(compiler->library.path, pj_toolkit_home(),
-                                                            &session->arena, &batch->include, err)
-                                       : r;
+    return compiler && compiler->known && batch->library == PJ_LIBRARY_NVRTC
+               ? pj_toolkit_include(compiler->library.path, pj_toolkit_home(), &session->arena,
+                                    &batch->include, err)
+               : r;
 }
 
 /* Where the options name an architecture, NVRTC itself says whether it knows it. */
@@ -63,6 +68,8 @@ static bool is_known(const struct batch *batch, const struct work *work)
 {
     struct pj_nvrtc_options options;
     const struct pj_module *module = work->item->source.module;
+    if (batch->library != PJ_LIBRARY_NVRTC)
+        return true;
     pj_nvrtc_options_read(module->nvrtc, module->nvrtc_count, &options);
     return options.has_architecture ||
            pj_source_knows(pj_maker_compiler(batch->maker), work->item->source.arch.number);
@@ -73,15 +80,22 @@ static int make_orders(struct batch *batch, struct work *work, struct pj_error *
     struct pj_session *session = batch->session;
     const struct pj_compiler *compiler = pj_maker_compiler(batch->maker);
     const struct pj_source *source = &work->item->source;
-    int r = pj_source_order(source, compiler, batch->include, PJ_OUTPUT_LOG | PJ_OUTPUT_PTX, false,
-                            &session->arena, &work->first, err);
+    int r;
+    work->tried = true;
+    if (batch->library == PJ_LIBRARY_NVJITLINK) { /* all files are known, so the second is a repetition */
+        r = pj_linked_order(source, compiler, &session->arena, &work->first, err);
+        work->second = work->first;
+        work->second.quiet = true;
+        return r;
+    }
+    r = pj_source_order(source, compiler, batch->include, PJ_OUTPUT_LOG | PJ_OUTPUT_PTX, false,
+                        &session->arena, &work->first, err);
     if (r == 0)
         r = pj_source_order(source, compiler, batch->include,
                             PJ_OUTPUT_LOG | PJ_OUTPUT_HEADERS | PJ_OUTPUT_PTX, true, &session->arena,
                             &work->second, err);
     work->third = work->first;
     work->second.quiet = work->third.quiet = true;
-    work->tried = true;
     return r;
 }
 
@@ -104,6 +118,12 @@ static int plan_work(struct batch *batch, struct pj_error **err)
             pj_source_why_not(pj_maker_compiler(batch->maker), job->target, &batch->session->arena), err);
     }
     return r;
+}
+
+/* An NVRTC may not know how to list headers. */
+static bool is_unlisted(const struct batch *batch, const struct work *work)
+{
+    return batch->library == PJ_LIBRARY_NVRTC && work->second.end == PJ_MAKING_REFUSED;
 }
 
 /* Runs the orders that `choose` picks out of the works, and puts them back. */
@@ -140,7 +160,8 @@ static struct pj_making *choose_second(struct work *work)
 static struct pj_making *choose_third(struct work *work)
 {
     bool asks = work->asks_for_time && work->second.end == PJ_MAKING_MADE;
-    return work->second.end == PJ_MAKING_REFUSED || asks ? &work->third : NULL;
+    bool unlisted = work->second.end == PJ_MAKING_REFUSED && work->third.argument_count > 0;
+    return unlisted || asks ? &work->third : NULL;
 }
 
 /* With the list of headers where there is one, else the source and its headers in memory. */
@@ -152,6 +173,11 @@ static int find_files(struct batch *batch, struct work *work, struct pj_error **
     const char *list = listed ? pj_buffer_text(pj_making_result(&work->second, PJ_OUTPUT_HEADERS)) : "";
     int r = pj_headers_files(&work->item->source, list, directory, &batch->begin, &session->arena,
                              &work->files, &work->file_count, &work->doubt, err);
+    if (batch->library != PJ_LIBRARY_NVRTC)
+        return r;
+    if (r == 0)
+        r = pj_prepare_hidden_header(&work->second, work->item->source.module->nvrtc_count, list,
+                                     &session->arena, &work->header_note, err);
     if (r == 0 && listed)
         r = pj_header_places_add(&work->second, list, directory, &session->arena, &work->files,
                                  &work->file_count, err);
@@ -205,19 +231,22 @@ static int take_failure(struct batch *batch, const struct work *work, struct pj_
     struct pj_session *session = batch->session;
     struct pj_job *job = &session->plan->jobs[work->item->job];
     const char *log = pj_buffer_text(pj_making_result(making, PJ_OUTPUT_LOG));
-    job->files_unknown = true; /* which headers it read, and may be mended, is not known */
+    /* Which headers it read, and may be mended, is not known. */
+    job->files_unknown = batch->library == PJ_LIBRARY_NVRTC;
     switch (making->end) {
     case PJ_MAKING_REFUSED: {
         const char *line = pj_maker_first_error(log, &session->arena);
-        const char *hint = pj_source_missing_folder(work->item->source.module, session->manifest->directory,
-                                                    &session->arena);
+        bool nvrtc = batch->library == PJ_LIBRARY_NVRTC;
+        const char *hint = nvrtc ? pj_source_missing_folder(work->item->source.module,
+                                                            session->manifest->directory, &session->arena)
+                                 : "";
         job->log = *log ? pj_arena_strdup(&session->arena, log) : NULL;
         if (!line || !hint || (*log && !job->log))
             return pj_error_no_memory(err);
-        return set_fate(batch, work, PJ_JOB_REJECTED, "refused-by-nvrtc",
-                        pj_arena_printf(&session->arena, "NVRTC refused it: %s%s%s%s",
-                                        *line ? line : making->failed_call, *line ? "" : ": ",
-                                        *line ? "" : making->result_name, hint),
+        return set_fate(batch, work, PJ_JOB_REJECTED, nvrtc ? "refused-by-nvrtc" : "refused-by-nvjitlink",
+                        pj_arena_printf(&session->arena, "%s refused it: %s%s%s%s",
+                                        pj_prepare_name(batch->library), *line ? line : making->failed_call,
+                                        *line ? "" : ": ", *line ? "" : making->result_name, hint),
                         err);
     }
     case PJ_MAKING_CRASHED:
@@ -245,15 +274,17 @@ static int take_unstable(struct batch *batch, const struct work *work, const cha
     const char *difference = pj_prepare_first_difference(before, after, arena);
     job->files = work->files; /* any of them may be mended */
     job->file_count = work->file_count;
-    job->files_unknown = work->doubt || work->second.end != PJ_MAKING_MADE;
+    job->files_unknown =
+        work->doubt || (batch->library == PJ_LIBRARY_NVRTC && work->second.end != PJ_MAKING_MADE);
     if (!difference)
         return pj_error_no_memory(err);
     return set_fate(
         batch, work, PJ_JOB_REJECTED, "unstable-output",
         pj_arena_printf(arena,
-                        "NVRTC gave other PTX %s: %s; a program that compiles it anew never finds what was "
-                        "warmed: make the source give the same PTX each time",
-                        when, difference),
+                        "%s gave other PTX %s: %s; a program that compiles it anew never finds what was "
+                        "warmed: make %s give the same PTX each time",
+                        pj_prepare_name(batch->library), when, difference,
+                        batch->library == PJ_LIBRARY_NVRTC ? "the source" : "its files"),
         err);
 }
 
@@ -271,14 +302,16 @@ static int keep(struct batch *batch, const struct work *work, const char *ptx, s
         inputs[i] = pj_receipt_input_of(session, &files[i]);
     struct pj_prepared prepared = {
         .request = work->item->request,
-        .nvrtc_search = session->nvrtc.search,
-        .nvrtc_files = compiler->files,
-        .nvrtc_file_count = compiler->file_count,
-        .nvrtc = session->nvrtc.library,
+        .compiler_search = batch->known->search,
+        .compiler_files = compiler->files,
+        .compiler_file_count = compiler->file_count,
+        .compiler = batch->known->library,
         .inputs = inputs,
         .input_count = file_count,
         .ptx_bytes = size,
         .log = log,
+        .ms = work->first.call_ms,
+        .header_note = work->header_note,
     };
     pj_sha256_of(ptx, size, &prepared.ptx_sha256);
     /* It spares the next run work, no more: that it cannot be kept is worth a line. */
@@ -299,8 +332,11 @@ static int take_ptx(struct batch *batch, struct work *work, bool listed, struct 
     const char *log = pj_buffer_text(pj_making_result(&work->first, PJ_OUTPUT_LOG));
     const char *copy = pj_arena_strndup(&session->arena, pj_buffer_text(ptx), ptx->size);
     job->log = *log ? pj_arena_strdup(&session->arena, log) : NULL;
-    if (!session->nvrtc.library.build)
-        session->nvrtc.library.build = pj_toolkit_build_in(pj_buffer_text(ptx), ptx->size, &session->arena);
+    if (!batch->known->library.build)
+        batch->known->library.build = pj_toolkit_build_in(pj_buffer_text(ptx), ptx->size, &session->arena);
+    job->has_to_ptx_ms = true;
+    job->to_ptx_ms = work->first.call_ms;
+    job->header_note = work->header_note;
     if (!copy || (*log && !job->log))
         return pj_error_no_memory(err);
     int r = work->item->kept_ptx
@@ -329,7 +365,7 @@ static int compare(struct batch *batch, const struct work *work, struct pj_makin
 
 static int conclude(struct batch *batch, struct work *work, struct pj_error **err)
 {
-    bool listed = work->second.end != PJ_MAKING_REFUSED, same = true;
+    bool listed = !is_unlisted(batch, work), same = true;
     if (work->first.end != PJ_MAKING_MADE)
         return take_failure(batch, work, &work->first, err);
     int r = listed ? compare(batch, work, &work->first, &work->second, &same, err) : 0;
@@ -349,7 +385,7 @@ static int note_unknown_headers(struct batch *batch, struct pj_error **err)
 {
     for (size_t i = 0; i < batch->count; i++) {
         const struct work *work = &batch->works[i];
-        if (work->tried && work->second.end == PJ_MAKING_REFUSED && work->third.end == PJ_MAKING_MADE)
+        if (work->tried && is_unlisted(batch, work) && work->third.end == PJ_MAKING_MADE)
             return pj_session_note(
                 batch->session, err,
                 "this NVRTC does not tell which headers it reads: sources are compiled anew at every "
@@ -370,13 +406,13 @@ static int run_batch(struct batch *batch, struct pj_error **err)
         r = compile_all(batch, err);
     if (r < 0)
         return r;
-    const char *search = session->nvrtc.search;
-    const char **paths = session->nvrtc.paths;
-    size_t path_count = session->nvrtc.path_count;
-    session->nvrtc = *compiler;
-    session->nvrtc.search = search;
-    session->nvrtc.paths = paths;
-    session->nvrtc.path_count = path_count;
+    const char *search = batch->known->search;
+    const char **paths = batch->known->paths;
+    size_t path_count = batch->known->path_count;
+    *batch->known = *compiler;
+    batch->known->search = search;
+    batch->known->paths = paths;
+    batch->known->path_count = path_count;
     session->interrupted |= pj_maker_interrupted(batch->maker);
     session->deadline_passed |= pj_maker_deadline_passed(batch->maker);
     r = note_unknown_headers(batch, err);
@@ -387,10 +423,13 @@ static int run_batch(struct batch *batch, struct pj_error **err)
     return r;
 }
 
-int pj_prepare_compile(struct pj_session *session, const struct pj_prepare_item *items, size_t count,
-                       struct pj_error **err)
+int pj_prepare_compile(struct pj_session *session, enum pj_wire_library library,
+                       const struct pj_prepare_item *items, size_t count, struct pj_error **err)
 {
-    struct batch batch = {.session = session, .count = count};
+    struct batch batch = {.session = session,
+                          .library = library,
+                          .known = pj_prepare_compiler(session, library),
+                          .count = count};
     batch.works = calloc(count + 1, sizeof *batch.works);
     if (!batch.works)
         return pj_error_no_memory(err);

@@ -160,7 +160,7 @@ int pj_headers_files(const struct pj_source *source, const char *list, const cha
                      size_t *ret_count, const char **ret_doubt, struct pj_error **err)
 {
     struct names names = {0};
-    size_t own = 1 + source->module->header_count, count = own;
+    size_t own = pj_plan_file_count(source->module), count = own;
     int r = read_names(source, list, directory, &names, err);
     struct pj_plan_file *files = NULL;
     *ret_doubt = NULL;

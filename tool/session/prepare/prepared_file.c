@@ -44,12 +44,12 @@ static int read_trusted(int fd, const char *name, uint64_t limit, struct pj_buff
     return r == PJ_ERROR_NO_MEMORY ? pj_error_no_memory(err) : 0;
 }
 
-static int still_holds(const struct pj_session *session, const struct pj_prepared *prepared, bool *ret_same,
+static int still_holds(const struct pj_compiler *compiler, const struct pj_prepared *prepared, bool *ret_same,
                        struct pj_error **err)
 {
     int r = 0;
-    *ret_same = pj_identity_same_nvrtc(session, prepared->nvrtc_search, prepared->nvrtc_files,
-                                       prepared->nvrtc_file_count);
+    *ret_same = pj_identity_same_compiler(compiler, prepared->compiler_search, prepared->compiler_files,
+                                          prepared->compiler_file_count);
     for (size_t i = 0; i < prepared->input_count && *ret_same && r == 0; i++)
         r = pj_receipt_input_same(&prepared->inputs[i], ret_same, err);
     return r;
@@ -85,8 +85,8 @@ static int open_folder(const struct pj_session *session, int *ret_fd)
     return pj_directory_open(own, folder, false, ret_fd, &ignored);
 }
 
-int pj_prepared_load(struct pj_session *session, const char *request, struct pj_prepared *ret_prepared,
-                     const char **ret_ptx, struct pj_error **err)
+int pj_prepared_load(struct pj_session *session, const struct pj_compiler *compiler, const char *request,
+                     struct pj_prepared *ret_prepared, const char **ret_ptx, struct pj_error **err)
 {
     char name[NAME_TEXT];
     PJ_CLEANUP_CLOSE int fd = -1;
@@ -104,7 +104,7 @@ int pj_prepared_load(struct pj_session *session, const char *request, struct pj_
     if (r < 0)
         return r == PJ_ERROR_NO_MEMORY ? pj_error_no_memory(err) : 0;
     if (strcmp(ret_prepared->request, request) == 0)
-        r = still_holds(session, ret_prepared, &same, err);
+        r = still_holds(compiler, ret_prepared, &same, err);
     return r == 0 && same ? read_ptx(session, fd, ret_prepared, ret_ptx, err) : r;
 }
 

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What NVRTC is told about one source and one architecture. */
+/* What NVRTC or nvJitLink is told about one module and one architecture. */
 #ifndef PREJIT_SESSION_PREPARE_SOURCE_H
 #define PREJIT_SESSION_PREPARE_SOURCE_H
 
 #include "session/make/maker.h"
 
-/** One source to be compiled. */
+/** One source to be compiled, or the files of a link. */
 struct pj_source {
     const struct pj_module *module;
-    const struct pj_plan_image *const *images; /* the source, then the headers in memory */
+    const struct pj_plan_image *const
+        *images; /* the source, then the headers in memory; or a link's inputs */
     struct pj_arch arch;
     bool real; /* straight to a cubin: `sm_90`, not `compute_90`; where the options name none */
     const char *const *extra; /* further options, put last */
@@ -39,5 +40,20 @@ const char *pj_source_why_left_out(const struct pj_compiler *nvrtc, uint16_t num
  * there, NULL when memory is out. Strings live in `arena`. */
 const char *pj_source_missing_folder(const struct pj_module *module, const char *directory,
                                      struct pj_arena *arena);
+
+/** What nvJitLinkInputType is called, of a file that a link may have. */
+enum pj_nvjitlink_type pj_linked_type(const struct pj_plan_image *image);
+
+/** The files of a module for nvJitLink, in their order, in `arena`. */
+int pj_linked_parts(const struct pj_source *source, struct pj_arena *arena, struct pj_making *making,
+                    struct pj_error **err);
+
+/** Makes the order for a link that gives PTX: the module's options as they stand, the architecture where
+ * these name none, and `-no-cache`. */
+int pj_linked_order(const struct pj_source *source, const struct pj_compiler *linker, struct pj_arena *arena,
+                    struct pj_making *ret_making, struct pj_error **err);
+
+/** All that nvJitLink is told, as pj_source_request has it. */
+int pj_linked_request(const struct pj_source *source, struct pj_buffer *text, struct pj_error **err);
 
 #endif

@@ -239,6 +239,10 @@ int pj_receipt_save(struct pj_session *session, struct pj_error **err)
     receipt.nvrtc_files = session->nvrtc.files;
     receipt.nvrtc_file_count = session->nvrtc.file_count;
     receipt.nvrtc = session->nvrtc.library;
+    receipt.nvjitlink_search = session->nvjitlink.search;
+    receipt.nvjitlink_files = session->nvjitlink.files;
+    receipt.nvjitlink_file_count = session->nvjitlink.file_count;
+    receipt.nvjitlink = session->nvjitlink.library;
     receipt.offline = session->offline;
     receipt.host.driver_version = machine->driver_version;
     receipt.host.cuda_version = machine->cuda_version;

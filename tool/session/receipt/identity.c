@@ -128,10 +128,10 @@ static bool same_driver_files(const struct pj_receipt *then)
     return true;
 }
 
-bool pj_identity_same_nvrtc(const struct pj_session *session, const char *search,
-                            const struct pj_receipt_file *files, size_t count)
+bool pj_identity_same_compiler(const struct pj_compiler *now, const char *search,
+                               const struct pj_receipt_file *files, size_t count)
 {
-    if (!session->nvrtc.search || !same_text(search, session->nvrtc.search) || count == 0)
+    if (!now->search || !same_text(search, now->search) || count == 0)
         return false;
     for (size_t i = 0; i < count; i++) {
         if (!pj_identity_same_file(&files[i]))

@@ -15,9 +15,9 @@ void pj_identity_compare(struct pj_session *session);
 /** Is a library's file the very one that it was? */
 bool pj_identity_same_file(const struct pj_receipt_file *file);
 
-/** Would the NVRTC that was looked for in `search` and had these files be found again, and is it the same?
- * False where none was (NULL, or no files), or session->nvrtc.search is not set. */
-bool pj_identity_same_nvrtc(const struct pj_session *session, const char *search,
-                            const struct pj_receipt_file *files, size_t count);
+/** Would the compiler that was looked for in `search` and had these files be found again, and is it the same?
+ * False where none was (NULL, or no files), or now->search is not set. */
+bool pj_identity_same_compiler(const struct pj_compiler *now, const char *search,
+                               const struct pj_receipt_file *files, size_t count);
 
 #endif

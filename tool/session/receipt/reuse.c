@@ -105,16 +105,27 @@ static int all_entries_same(const struct pj_session *session, bool *ret_same, st
     return r;
 }
 
+/* Those that are needed. */
+static bool same_compilers(const struct pj_session *session)
+{
+    const struct pj_receipt *receipt = session->receipt;
+    bool nvrtc =
+        !session->nvrtc.search || pj_identity_same_compiler(&session->nvrtc, receipt->nvrtc_search,
+                                                            receipt->nvrtc_files, receipt->nvrtc_file_count);
+    bool nvjitlink = !session->nvjitlink.search ||
+                     pj_identity_same_compiler(&session->nvjitlink, receipt->nvjitlink_search,
+                                               receipt->nvjitlink_files, receipt->nvjitlink_file_count);
+    return nvrtc && nvjitlink;
+}
+
 int pj_reuse_everything(struct pj_session *session, bool *ret_nothing_to_do, struct pj_error **err)
 {
     const struct pj_receipt *receipt = session->receipt;
     *ret_nothing_to_do = false;
-    if (session->options->check_stable && session->nvrtc.search) /* sources are to be compiled all the same */
-        return 0;
+    if (session->options->check_stable && (session->nvrtc.search || session->nvjitlink.search))
+        return 0; /* PTX is to be made all the same */
     if (!receipt || receipt->job_count == 0 || !session->same_driver || !session->same_gpus ||
-        !session->same_request ||
-        (session->nvrtc.search && !pj_identity_same_nvrtc(session, receipt->nvrtc_search,
-                                                          receipt->nvrtc_files, receipt->nvrtc_file_count)))
+        !session->same_request || !same_compilers(session))
         return 0;
     for (size_t i = 0; i < receipt->job_count; i++) {
         if (!is_settled(&receipt->jobs[i].row) || receipt->jobs[i].inputs_unknown)

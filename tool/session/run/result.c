@@ -94,6 +94,9 @@ int pj_result_row(struct pj_session *session, size_t index, struct pj_report_job
         .has_peak_rss = outcome->peak_rss_bytes > 0,
         .peak_rss_bytes = outcome->peak_rss_bytes,
         .log = outcome->log,
+        .has_to_ptx_ms = job->has_to_ptx_ms,
+        .to_ptx_ms = job->to_ptx_ms,
+        .header_note = job->header_note,
     };
     row.target = job->target ? pj_arena_printf(&session->arena, "sm_%u", job->target)
                              : pj_arena_strdup(&session->arena, "native");
@@ -192,6 +195,44 @@ static int fill_repeat_options(struct pj_session *session, struct pj_report *rep
     return 0;
 }
 
+/* The modules with the note of the job number `first`; none where one before that has it. */
+static void name_modules(const struct pj_report *report, size_t first, struct pj_buffer *names)
+{
+    enum { NAMED_MAX = 8 };
+    const char *note = report->jobs[first].header_note, *last = NULL;
+    size_t count = 0;
+    for (size_t i = 0; i < report->job_count; i++) {
+        const struct pj_report_job *job = &report->jobs[i];
+        if (!job->header_note || strcmp(job->header_note, note) != 0)
+            continue;
+        if (i < first)
+            return;
+        if ((!last || strcmp(last, job->module) != 0) && count++ < NAMED_MAX)
+            pj_buffer_printf(names, "%s%s", last ? ", " : "", job->module);
+        last = job->module;
+    }
+    if (count > NAMED_MAX)
+        pj_buffer_printf(names, " and %zu more", count - NAMED_MAX);
+}
+
+/* What a program would not find, once for all jobs that have it: said in every run, also one with nothing to
+ * do. */
+static int note_headers(struct pj_session *session, const struct pj_report *report, struct pj_error **err)
+{
+    int r = 0;
+    for (size_t i = 0; i < report->job_count && r == 0; i++) {
+        PJ_CLEANUP_BUFFER struct pj_buffer names = {0};
+        if (!report->jobs[i].header_note)
+            continue;
+        name_modules(report, i, &names);
+        if (names.failed)
+            r = pj_error_no_memory(err);
+        else if (names.size > 0)
+            r = pj_session_note(session, err, "%s: %s", pj_buffer_text(&names), report->jobs[i].header_note);
+    }
+    return r;
+}
+
 static int fill_common(struct pj_session *session, struct pj_report *report, struct pj_error **err)
 {
     report->command = session->command;
@@ -199,9 +240,11 @@ static int fill_common(struct pj_session *session, struct pj_report *report, str
     report->unserved = session->unserved;
     report->unserved_count = session->unserved_count;
     report->targets_given = session->selection.target_count > 0;
+    int r = note_headers(session, report, err);
     report->notes = session->notes;
     report->note_count = session->note_count;
-    int r = fill_environment(session, report, err);
+    if (r == 0)
+        r = fill_environment(session, report, err);
     if (r == 0)
         r = fill_cache(session, report, err);
     return r == 0 ? fill_repeat_options(session, report, err) : r;
@@ -299,6 +342,7 @@ int pj_result_from_session(struct pj_session **session, struct pj_result **ret_r
         .prove_ms = from->phases.prove_ms,
     };
     report->nvrtc = from->nvrtc.library;
+    report->nvjitlink = from->nvjitlink.library;
     report->offline = from->offline;
     report->against_driver = from->options->against_driver;
     int r = fill_jobs(from, report, err);
@@ -322,14 +366,14 @@ int pj_result_from_receipt(struct pj_session **session, struct pj_result **ret_r
         return pj_error_no_memory(err);
     struct pj_report *report = &result->report;
     report->jobs = pj_arena_calloc(&from->arena, receipt->job_count + 1, sizeof *report->jobs);
-    int r = report->jobs ? fill_common(from, report, err) : pj_error_no_memory(err);
-    if (r < 0) {
+    if (!report->jobs) {
         free(result);
-        return r;
+        return pj_error_no_memory(err);
     }
     report->host = receipt->host;
     report->host.kernel_driver = from->now.host.kernel_driver;
     report->nvrtc = receipt->nvrtc;
+    report->nvjitlink = receipt->nvjitlink;
     report->nothing_to_do = true;
     report->left_out = receipt->left_out;
     report->job_count = receipt->job_count;
@@ -341,6 +385,11 @@ int pj_result_from_receipt(struct pj_session **session, struct pj_result **ret_r
         row->cold_from_receipt = true;
         row->has_peak_rss = false;
         row->log = NULL;
+    }
+    int r = fill_common(from, report, err);
+    if (r < 0) {
+        free(result);
+        return r;
     }
     pj_store_close(PJ_STEAL(from->store), false);
     return finish(session, result, ret_result);

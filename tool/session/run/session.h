@@ -83,7 +83,7 @@ struct pj_machine {
     size_t file_count;
 };
 
-/** NVRTC, as a worker or a receipt that still holds told. */
+/** NVRTC or nvJitLink, as a worker or a receipt that still holds told. */
 struct pj_compiler {
     const char *search; /* what was looked for, one name a line, then what the loader goes by where it
                            searches; NULL = nobody needs it */
@@ -135,7 +135,7 @@ struct pj_session {
     struct pj_plan *plan;
     struct pj_outcome *outcomes;
     struct pj_machine machine;
-    struct pj_compiler nvrtc;
+    struct pj_compiler nvrtc, nvjitlink; /* those that make PTX of modules' files */
     struct pj_report_unserved *unserved;
     size_t unserved_count;
     struct pj_report_offline offline; /* of a run without a driver */
