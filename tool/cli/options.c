@@ -272,8 +272,6 @@ static const struct option_info option_table[] = {
      "     "
      "for `linker: nvjitlink`; with --offline it also compiles in place of ptxas",
      apply_nvjitlink},
-    {"nvjitlink", 0, "PATH", VERIFY | PLAN,
-     "another libnvJitLink, or a folder with one (else by CUDA_HOME or the loader)", apply_nvjitlink},
     {"ptxas", 0, "PATH", PROFILE | DOCTOR, "another ptxas, or a folder with one (else by CUDA_HOME or PATH)",
      apply_ptxas},
     {"out-dir", 0, "DIR", BUILD, "the folder for cubins, PTX and index.json; made where it is missing",
@@ -281,7 +279,7 @@ static const struct option_info option_table[] = {
     {"check", 0, NULL, BUILD, "compile everything, write nothing", apply_check},
     {"nvrtc", 0, "PATH", RUNS | BUILD | DOCTOR,
      "another libnvrtc, or a folder with one (else by CUDA_HOME or the loader)", apply_nvrtc},
-    {"nvjitlink", 0, "PATH", BUILD | PROFILE | DOCTOR,
+    {"nvjitlink", 0, "PATH", BUILD | PROFILE | DOCTOR | VERIFY | PLAN,
      "another libnvJitLink, or a folder with one (else by CUDA_HOME or the loader)", apply_nvjitlink},
     {"target", 't', "ARCH", RUNS,
      "native, sm_90, sm_80..sm_90, hopper, all: instead of the manifest's; repeatable", apply_target},

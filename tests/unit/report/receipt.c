@@ -221,13 +221,10 @@ static void everything_comes_back(void **state)
     assert_int_equal(found->nvrtc_file_count, 1);
     assert_file(&found->nvrtc_files[0], &driver_files[1]);
     assert_text(found->nvrtc.path, receipt.nvrtc.path);
-    assert_text(found->nvrtc.version, receipt.nvrtc.version);
     assert_null(found->nvrtc.build);
     assert_text(found->nvjitlink_search, receipt.nvjitlink_search);
-    assert_int_equal(found->nvjitlink_file_count, 1);
     assert_file(&found->nvjitlink_files[0], &driver_files[0]);
     assert_text(found->nvjitlink.path, receipt.nvjitlink.path);
-    assert_null(found->nvjitlink.version);
     assert_text(found->nvjitlink.build, receipt.nvjitlink.build);
     assert_text(found->host.driver_version, receipt.host.driver_version);
     assert_null(found->host.kernel_driver);
