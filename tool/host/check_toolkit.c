@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The CUDA toolkit: is it where CUDA_HOME says, and has it what the manifest's modules need? */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include "base/buffer.h"
+#include "base/file.h"
 #include "host/check.h"
 #include "host/library.h"
 #include "host/toolkit.h"
@@ -97,6 +101,65 @@ static int find_ptxas(struct look *look)
     return r;
 }
 
+#define NVRTC_MAX_BYTES (UINT64_C(1) << 30)
+
+/* "libnvrtc-builtins.so.13.0", which stands in the library as it opens it; NULL where it does not tell.
+ * *ret_beside: it looks beside itself too. */
+static int read_builtins_name(struct look *look, const char **ret_name, bool *ret_beside)
+{
+    static const char begin[] = "libnvrtc-builtins.so.", origin[] = "$ORIGIN";
+    PJ_CLEANUP_ERROR struct pj_error *unreadable = NULL;
+    PJ_CLEANUP_BUFFER struct pj_buffer bytes = {0};
+    int r = pj_file_read(AT_FDCWD, look->facts->nvrtc, NVRTC_MAX_BYTES, &bytes, &unreadable);
+    if (r < 0)
+        return r == PJ_ERROR_NO_MEMORY ? pj_error_no_memory(look->err) : 0;
+    const char *data = pj_buffer_text(&bytes), *end = data + bytes.size;
+    *ret_beside = memmem(data, bytes.size, origin, strlen(origin)) != NULL;
+    for (const char *at = data; (at = memmem(at, (size_t)(end - at), begin, strlen(begin))); at++) {
+        size_t digits = strspn(at + strlen(begin), "0123456789.");
+        if (digits < 3 || at[strlen(begin) + digits] != '\0') /* a message has more text behind it */
+            continue;
+        *ret_name = pj_arena_strndup(&look->facts->arena, at, strlen(begin) + digits);
+        return *ret_name ? 0 : pj_error_no_memory(look->err);
+    }
+    return 0;
+}
+
+static bool is_library(const char *path)
+{
+    char magic[4];
+    PJ_CLEANUP_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    return fd >= 0 && pread(fd, magic, sizeof magic, 0) == sizeof magic && memcmp(magic, "\177ELF", 4) == 0;
+}
+
+static int check_builtins(struct look *look)
+{
+    const char *name = NULL, *nvrtc = look->facts->nvrtc, *slash = nvrtc ? strrchr(nvrtc, '/') : NULL;
+    struct pj_library library;
+    bool beside = false, found = false;
+    if (look->needs->sources == 0 || !slash)
+        return 0;
+    int r = read_builtins_name(look, &name, &beside);
+    if (r < 0 || !name)
+        return r;
+    r = pj_library_find(&look->search, name, &library, &found, look->err);
+    if (r < 0 || (found && is_library(library.real)))
+        return r;
+    const char *own = pj_arena_printf(&look->facts->arena, "%.*s/%s", (int)(slash - nvrtc), nvrtc, name);
+    if (!own)
+        return pj_error_no_memory(look->err);
+    if (!found && beside && is_library(own))
+        return 0;
+    const char *folder = pj_arena_strndup(&look->facts->arena, nvrtc, (size_t)(slash - nvrtc));
+    if (!folder)
+        return pj_error_no_memory(look->err);
+    return pj_finding_add(look->findings, PJ_FINDING_NVRTC_BUILTINS_MISSING, name, folder, look->err,
+                          "%s needs it, and %s%s%s; in %s, where it belongs, %s", nvrtc,
+                          found ? "the loader takes " : "it is in none of the loader's folders",
+                          found ? library.path : "", found ? ", which is no library" : "", folder,
+                          is_library(own) ? "there is one" : "there is none");
+}
+
 static int find_all(struct look *look)
 {
     int r = pj_library_search_make(look->root, look->program, NULL, &look->search, look->err);
@@ -106,6 +169,8 @@ static int find_all(struct look *look)
     if (r == 0)
         r = find_library(look, PJ_TOOLKIT_NVJITLINK, "--nvjitlink", look->needs->nvjitlink,
                          &look->facts->nvjitlink);
+    if (r == 0)
+        r = check_builtins(look);
     pj_library_search_free(&look->search);
     return r == 0 ? find_ptxas(look) : r;
 }

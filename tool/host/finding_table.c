@@ -394,6 +394,15 @@ static const struct pj_finding_info table[PJ_FINDING_COUNT] = {
          "install NVRTC (package cuda-nvrtc), set CUDA_HOME to a toolkit that has it, or name it to prejit "
          "warm with --nvrtc PATH",
          NULL, NULL},
+    [PJ_FINDING_NVRTC_BUILTINS_MISSING] =
+        {"nvrtc-builtins-missing", PJ_SEVERITY_ERROR, 0, PJ_SYMPTOM_COMPILE_FAILS,
+         "NVRTC's builtins library is missing, or another version's",
+         "NVRTC opens libnvrtc-builtins.so of exactly its own version through the loader when it compiles. "
+         "Without "
+         "it no source compiles (NVRTC_ERROR_BUILTIN_OPERATION_FAILURE), in prejit and in programs alike.",
+         "install the package of this NVRTC whole (cuda-nvrtc), put {value} into LD_LIBRARY_PATH in front of "
+         "what hides the file there, or name another NVRTC to prejit warm with --nvrtc PATH",
+         "the folder of libnvrtc", NULL},
     [PJ_FINDING_TOOLKIT_HEADERS_MISSING] =
         {"toolkit-headers-missing", PJ_SEVERITY_WARNING, 0, PJ_SYMPTOM_COMPILE_FAILS,
          "the manifest has sources, and the toolkit's headers are not where NVRTC is",

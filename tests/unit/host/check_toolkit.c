@@ -204,9 +204,38 @@ static void what_is_named_is_taken_alone(void **state)
            "ptxas, or the folder that holds it\n");
 }
 
+/* NVRTC's file has the name of what it opens; a message of it has that name too, and a full stop. */
+static void builtins_are_looked_for_as_the_loader_does(void **state)
+{
+    static const char library[] =
+        "\177ELF failed to open libnvrtc-builtins.so.13.0.\n Make sure\0libnvrtc-builtins.so.13.0\0more";
+#define NEEDS                                                                                                \
+    "nvrtc-builtins-missing libnvrtc-builtins.so.13.0: <>/" TOOLKIT "lib/libnvrtc.so.13.0.88 needs it, and "
+#define WHERE "; in <>/" TOOLKIT "lib, where it belongs, there is "
+    (void)state;
+    CLEANUP_FOLDER struct folder folder;
+    folder_make(&folder);
+    add_toolkit(&folder);
+    folder_write_bytes(&folder, TOOLKIT "lib/libnvrtc.so.13.0.88", library, sizeof library);
+    folder_write(&folder, TOOLKIT "include/cuda.h", "");
+    expect(&folder, no_variables, nothing, installed, ""); /* without sources nobody asks for it */
+    expect(&folder, no_variables, two, installed,
+           NEEDS "it is in none of the loader's folders" WHERE "none\n");
+    folder_write(&folder, TOOLKIT "lib/libnvrtc-builtins.so.13.0", "\177ELF");
+    expect(&folder, no_variables, two, installed,
+           NEEDS "it is in none of the loader's folders" WHERE "one\n");
+    folder_write(&folder, "etc/ld.so.conf", "/opt/loader\n");
+    folder_write(&folder, "opt/loader/libnvrtc-builtins.so.13.0", "");
+    expect(&folder, no_variables, two, installed,
+           NEEDS "the loader takes /opt/loader/libnvrtc-builtins.so.13.0, which is no library" WHERE "one\n");
+    folder_write(&folder, "opt/loader/libnvrtc-builtins.so.13.0", "\177ELF");
+    expect(&folder, no_variables, two, installed, "");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(builtins_are_looked_for_as_the_loader_does),
         cmocka_unit_test(nvrtc_is_missed_only_where_it_is_required),
         cmocka_unit_test(headers_are_missed_where_there_are_sources),
         cmocka_unit_test(a_home_without_a_toolkit_is_told),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What became of an order. */
 #include <stdio.h>
+#include <string.h>
 
 #include "base/text.h"
 #include "host/toolkit.h"
@@ -60,6 +61,37 @@ static void note_build(struct pj_maker *maker, struct pj_making *making)
     }
 }
 
+/* "libnvrtc-builtins.so.13.0" of what NVRTC says; else that of its version. */
+static const char *builtins_name(const struct pj_maker *maker, const char *log)
+{
+    static const char begin[] = "libnvrtc-builtins";
+    int version = maker->compiler.version;
+    const char *name = strstr(log, begin);
+    size_t size = name ? strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-.") : 0;
+    while (size > 0 && name[size - 1] == '.')
+        size--;
+    return size > 0 ? pj_arena_strndup(maker->options.arena, name, size)
+                    : pj_arena_printf(maker->options.arena, "%s.so.%d.%d", begin, version / 1000,
+                                      version % 1000 / 10);
+}
+
+/* NVRTC's other half is not there, or is another version's: no source compiles on this machine. */
+static int refuse_builtins(const struct pj_maker *maker, const char *log, struct pj_error **err)
+{
+    const char *path = maker->compiler.library.path, *slash = strrchr(path, '/');
+    const char *name = builtins_name(maker, log);
+    if (!name)
+        return pj_error_no_memory(err);
+    return pj_error_set(
+        err, PJ_ERROR_ENVIRONMENT,
+        "NVRTC %s (%s) cannot load %s, without which it compiles nothing: no folder of the loader has it (it "
+        "belongs into %.*s), or one of LD_LIBRARY_PATH hides it with another file of that name; install the "
+        "package "
+        "of this NVRTC whole (cuda-nvrtc), or name another one with --nvrtc PATH; see: prejit doctor "
+        "MANIFEST",
+        maker->compiler.library.version, path, name, slash ? (int)(slash - path) : 1, slash ? path : ".");
+}
+
 int pj_maker_take_made(struct pj_maker *maker, struct pj_maker_seat *seat, const struct pj_wire_made *made,
                        struct pj_error **err)
 {
@@ -83,6 +115,8 @@ int pj_maker_take_made(struct pj_maker *maker, struct pj_maker_seat *seat, const
         return pj_maker_settle(maker, order, PJ_MAKING_CHANGED, PJ_FILE_CHANGED, err);
     if (made->failed_call[0] == '\0')
         return pj_maker_settle(maker, order, PJ_MAKING_MADE, NULL, err);
+    if (strcmp(making->result_name, "NVRTC_ERROR_BUILTIN_OPERATION_FAILURE") == 0)
+        return refuse_builtins(maker, pj_buffer_text(pj_making_result(making, PJ_OUTPUT_LOG)), err);
     replace_tainted(maker, seat);
     return pj_maker_settle(maker, order, PJ_MAKING_REFUSED, refusal_of(maker, making), err);
 }
