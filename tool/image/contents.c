@@ -210,7 +210,12 @@ static const char *cure(enum pj_image_kind kind)
 {
     switch (kind) {
     case PJ_IMAGE_SOURCE:
-        return "compile it first (nvcc -dc FILE for an object, nvcc -ptx FILE for PTX)";
+        return "if the program compiles it with NVRTC, make it a `source:` module with the program's "
+               "options, run "
+               "`prejit build --out-dir DIR`, and name the PTX that this leaves, DIR/MODULE.sm_NN.ptx: "
+               "NVRTC's "
+               "bytes, which nvcc's are not; else name what the program links, such as an object of `nvcc "
+               "-dc`";
     case PJ_IMAGE_LTOIR:
         return "linkers take LTO-IR, which has NVIDIA's header before it: compile it with nvcc -dlto";
     case PJ_IMAGE_HOST_ELF:

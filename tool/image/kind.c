@@ -211,7 +211,8 @@ const char *pj_image_kind_cure(enum pj_image_kind kind)
         return "LTO-IR is linked and never loaded as it is: name the PTX that the program loads, or leave it "
                "out";
     case PJ_IMAGE_SOURCE:
-        return "compile it to PTX (nvcc -ptx FILE) and name that";
+        return "if the program compiles it with NVRTC, name it with `source:`; else name the PTX that the "
+               "program loads";
     case PJ_IMAGE_UNKNOWN_TEXT:
         return "PTX starts with .version: check that this is the file you mean";
     case PJ_IMAGE_UNKNOWN:

@@ -331,12 +331,33 @@ int pj_plan_judge(struct pj_plan *plan, struct pj_job *job, const struct pj_plan
     return r;
 }
 
+/* A source cannot stand under `link:`; the PTX that NVRTC makes of it can. */
+static int explain_link(struct pj_plan *plan, const struct pj_module *module, struct pj_job *job,
+                        struct pj_error **err)
+{
+    bool needs_linking =
+        job->reason_code && strcmp(job->reason_code, pj_ptx_finding_name(PJ_PTX_NEEDS_LINKING)) == 0;
+    if (!needs_linking || module->kind != PJ_MODULE_SOURCE)
+        return 0;
+    char target[PJ_ARCH_TEXT];
+    const struct pj_arch arch = {.number = job->target, .letter = job->letter};
+    (void)pj_arch_text(arch, target);
+    job->reason =
+        pj_arena_printf(&plan->arena,
+                        "%s; this file is the PTX that `prejit build -t %s --out-dir DIR` leaves of a "
+                        "source, NVRTC's own bytes: DIR/%s.%s.ptx",
+                        job->reason, target, module->name, target);
+    return job->reason ? 0 : pj_error_no_memory(err);
+}
+
 int pj_plan_judge_prepared(struct pj_plan *plan, struct pj_job *job, const struct pj_plan_machine *machine,
                            struct pj_error **err)
 {
     const struct pj_module *module = &plan->manifest->modules[job->module];
     const struct pj_plan_image *const *images = job->images;
     int r = judge_files(images, 1, job);
+    if (r == 0)
+        r = explain_link(plan, module, job, err);
     if (r == 0 && job->fate == PJ_JOB_OPEN)
         r = judge_kernels(plan, module, images, 1, job, err);
     return r == 0 && job->fate == PJ_JOB_OPEN ? judge_target(plan, images, 1, machine, job, err) : r;

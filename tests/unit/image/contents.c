@@ -236,8 +236,12 @@ static void test_no_inputs(void **state)
                                                                 "plain ASCII without a byte-order mark"},
         {BYTES("\x1f\x8b\x08"), TAKEN("a file compressed with gzip") "decompress it first"},
         {BYTES("__global__ void k() {}"),
-         TAKEN("source text (CUDA C++)") "compile it first (nvcc -dc FILE for an object, nvcc -ptx FILE for "
-                                         "PTX)"},
+         TAKEN("source text (CUDA C++)") "if the program compiles it with NVRTC, make it a `source:` module "
+                                         "with the program's options, run `prejit "
+                                         "build --out-dir DIR`, and name the PTX that this leaves, "
+                                         "DIR/MODULE.sm_NN.ptx: NVRTC's bytes, which "
+                                         "nvcc's are not; else name what the program links, such as an "
+                                         "object of `nvcc -dc`"},
         {BYTES("hello"),
          TAKEN("text without a PTX header") "PTX starts with .version: check that this is the "
                                             "file you mean"},

@@ -95,7 +95,8 @@ static void test_cures(void **state)
         {PJ_IMAGE_LTOIR,
          "LTO-IR is linked and never loaded as it is: name the PTX that the program loads, or leave it out"},
         {PJ_IMAGE_ARCHIVE, "extract its PTX (cuobjdump -xptx all FILE) and name that"},
-        {PJ_IMAGE_SOURCE, "compile it to PTX (nvcc -ptx FILE) and name that"},
+        {PJ_IMAGE_SOURCE, "if the program compiles it with NVRTC, name it with `source:`; else name the PTX "
+                          "that the program loads"},
         {PJ_IMAGE_UNKNOWN_TEXT, "PTX starts with .version: check that this is the file you mean"},
         {PJ_IMAGE_UNKNOWN, "check that this is the file you mean"},
     };

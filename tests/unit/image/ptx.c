@@ -51,7 +51,9 @@ static void test_bytes(void **state)
          "FILE) and name that",
          5},
         {BYTES("__global__ void k(){}"), "not-ptx", 0,
-         "this is source text (CUDA C++), not PTX: compile it to PTX (nvcc -ptx FILE) and name that", 21},
+         "this is source text (CUDA C++), not PTX: if the program compiles it with NVRTC, name it with "
+         "`source:`; else name the PTX that the program loads",
+         21},
         {BYTES("/* " HEAD), "not-ptx", 0,
          "this is text without a PTX header, not PTX: PTX starts with .version: check that this is the file "
          "you "

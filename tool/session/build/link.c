@@ -182,6 +182,30 @@ static int explain_age(struct pj_build *build, struct pj_build_work *work, const
     return 0;
 }
 
+static const char *unit_ptx(struct pj_build *build, const struct pj_build_unit *unit)
+{
+    const char *out_dir = build->options->out_dir ? build->options->out_dir : "DIR";
+    const char *path = pj_arena_printf(&build->arena, "%s/%s.%s.ptx", out_dir, unit->module, unit->target);
+    return path ? path : "";
+}
+
+/* A source that cannot be linked alone: what is to be done with the PTX that NVRTC made of it. */
+static int explain_ptx(struct pj_build *build, struct pj_build_work *work, struct pj_error **err)
+{
+    struct pj_build_unit *unit = work->unit;
+    if (work->link.end != PJ_MAKING_REFUSED || !unit->has_ptx)
+        return 0;
+    return pj_build_settle(
+        work, PJ_BUILD_REJECTED, unit->reason_code,
+        pj_arena_printf(
+            &build->arena,
+            "%s; if the program links it with other files, name its PTX and those under `link:`: %s, "
+            "NVRTC's own bytes%s",
+            unit->reason, unit_ptx(build, unit),
+            build->options->check ? ", as a run without --check leaves it" : ""),
+        err);
+}
+
 /* A target that nobody named, and that this linker does not know, is left out. */
 static bool is_unknown_arch(const struct pj_making *making)
 {
@@ -211,6 +235,8 @@ static int take_result(struct pj_build *build, struct pj_build_work *work, const
         return refuse_arch(build, work, linker, err);
     if (r == 0 && work->link.end != PJ_MAKING_MADE) {
         r = pj_build_take_failure(build, work, &work->link, name, err);
+        if (r == 0)
+            r = explain_ptx(build, work, err);
         return r == 0 ? explain_age(build, work, linker, err) : r;
     }
     const struct pj_buffer *cubin = pj_making_result(&work->link, PJ_OUTPUT_CUBIN);

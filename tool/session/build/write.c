@@ -27,21 +27,28 @@ static int write_file(const char *out_dir, const char *path, const struct pj_buf
     return r == 0 ? pj_file_replace(AT_FDCWD, full, pj_buffer_text(bytes), bytes->size, 0644, err) : r;
 }
 
+/* What NVRTC made is of use where the rest of the way failed: a source that calls what another file defines
+ * has to be linked with that file. */
+static int write_ptx(struct pj_build *build, struct pj_build_work *work, struct pj_error **err)
+{
+    struct pj_build_unit *unit = work->unit;
+    unit->ptx.path = pj_arena_printf(&build->arena, "%s.%s.ptx", unit->module, unit->target);
+    if (!unit->ptx.path)
+        return pj_error_no_memory(err);
+    return build->options->check ? 0
+                                 : write_file(build->options->out_dir, unit->ptx.path,
+                                              pj_making_result(&work->compile, PJ_OUTPUT_PTX), err);
+}
+
 static int write_unit(struct pj_build *build, struct pj_build_work *work, struct pj_error **err)
 {
     struct pj_build_unit *unit = work->unit;
     const char *out_dir = build->options->out_dir;
-    if (unit->has_ptx)
-        unit->ptx.path = pj_arena_printf(&build->arena, "%s.%s.ptx", unit->module, unit->target);
     unit->cubin.path = pj_arena_printf(&build->arena, "%s.%s.cubin", unit->module, unit->target);
-    if (!unit->cubin.path || (unit->has_ptx && !unit->ptx.path))
+    if (!unit->cubin.path)
         return pj_error_no_memory(err);
-    if (build->options->check)
-        return 0;
-    int r = write_file(out_dir, unit->cubin.path, &work->cubin, err);
-    if (r == 0 && unit->has_ptx)
-        r = write_file(out_dir, unit->ptx.path, pj_making_result(&work->compile, PJ_OUTPUT_PTX), err);
-    return r;
+    int r = build->options->check ? 0 : write_file(out_dir, unit->cubin.path, &work->cubin, err);
+    return r == 0 && unit->has_ptx ? write_ptx(build, work, err) : r;
 }
 
 int pj_build_write(struct pj_build *build, struct pj_error **err)
@@ -53,8 +60,10 @@ int pj_build_write(struct pj_build *build, struct pj_error **err)
             r = write_unit(build, work, err);
             continue;
         }
-        work->unit->has_ptx = false; /* not written: the unit as a whole failed */
+        work->unit->has_ptx &= work->link.end == PJ_MAKING_REFUSED; /* else it is of no use by itself */
         r = pj_build_remove_stale(build, work->unit, err);
+        if (r == 0 && work->unit->has_ptx)
+            r = write_ptx(build, work, err);
     }
     return r < 0 ? pj_error_wrap(err, r, "writing to %s", build->options->out_dir) : 0;
 }
