@@ -204,7 +204,8 @@ static void put_manifest(const struct pj_report *report, struct pj_buffer *buffe
 /* The command line that continues or repeats the run. */
 static void put_command(const struct pj_report *report, const char *command, struct pj_buffer *buffer)
 {
-    pj_buffer_printf(buffer, "prejit %s", command);
+    bool compares = report->against_driver && strcmp(command, "verify") == 0;
+    pj_buffer_printf(buffer, "prejit %s%s", command, compares ? " --against-driver" : "");
     for (size_t i = 0; i < report->repeat_option_count; i++) {
         pj_buffer_putc(buffer, ' ');
         pj_phrase_quote(buffer, report->repeat_options[i]);
@@ -268,7 +269,8 @@ static void put_cure(const struct pj_report *report, const struct troubles *trou
     bool passing =
         troubles->counts[PJ_TROUBLE_PASSING] > 0 || report->exit_code == PJ_EXIT_RETRY || report->ended_early;
     /* A command without a manifest (refresh) is its own cure. */
-    const char *command = cold && report->manifest ? "warm" : report->command;
+    bool wait = report->exit_code == PJ_EXIT_RETRY && report->exit_reason && !report->ended_early;
+    const char *command = cold && report->manifest && !wait ? "warm" : report->command;
     if (any_cold(report, true))
         put_doctor(report, buffer);
     if (!command || !(cold || passing))

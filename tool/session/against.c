@@ -277,6 +277,32 @@ static int note_others(struct pj_session *session, struct pj_error **err)
                                    pj_buffer_text(&names));
 }
 
+/* What was asked for did not take place; which jobs are proven is another matter. */
+static int blame(struct pj_session *session, enum pj_exit status, const char *why, struct pj_error **err)
+{
+    bool ended_early = session->interrupted || session->deadline_passed;
+    const char *reason =
+        pj_arena_printf(&session->arena, "nothing was compared with the driver's own code: %s", why);
+    if (!reason)
+        return pj_error_no_memory(err);
+    pj_session_blame(session, ended_early ? PJ_EXIT_RETRY : status, reason);
+    return 0;
+}
+
+/* A comparison that compared nothing is no success. `status`: of what kept it from all of them. */
+static int judge(struct pj_session *session, enum pj_exit status, struct pj_error **err)
+{
+    const char *why = NULL;
+    for (size_t i = 0; i < session->plan->job_count; i++) {
+        const struct pj_outcome *outcome = &session->outcomes[i];
+        if (outcome->against_driver == PJ_AGAINST_SAME || outcome->against_driver == PJ_AGAINST_OTHER)
+            return 0;
+        if (outcome->against_driver == PJ_AGAINST_NOT_COMPARED && !why)
+            why = outcome->against_detail;
+    }
+    return blame(session, status, why ? why : "no job is proven", err);
+}
+
 static bool any_proven(const struct pj_session *session)
 {
     for (size_t i = 0; i < session->plan->job_count; i++) {
@@ -291,7 +317,7 @@ int pj_against_driver(struct pj_session *session, struct pj_error **err)
     __attribute__((cleanup(free_own))) struct own own = {.folder = NULL};
     PJ_CLEANUP_ERROR struct pj_error *problem = NULL;
     if (!any_proven(session))
-        return 0;
+        return judge(session, PJ_EXIT_COLD, err);
     int r = open_own(session, &own, &problem);
     if (r == 0)
         r = compile_own(&own, &problem);
@@ -302,7 +328,12 @@ int pj_against_driver(struct pj_session *session, struct pj_error **err)
     if (r == PJ_ERROR_NO_MEMORY)
         return pj_error_no_memory(err);
     /* The proof stands, whatever became of this. */
+    enum pj_exit status = r < 0 ? (enum pj_exit)pj_error_exit_code(problem) : PJ_EXIT_COLD;
+    if (status != PJ_EXIT_ENVIRONMENT && status != PJ_EXIT_RETRY)
+        status = PJ_EXIT_COLD;
     if (r < 0)
         r = give_up(session, pj_error_message(problem), err);
+    if (r == 0)
+        r = judge(session, status, err);
     return r == 0 ? note_others(session, err) : r;
 }
