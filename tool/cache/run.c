@@ -127,11 +127,21 @@ long pj_run_find_holder(int prejit_fd)
     return find_run(prejit_fd, true, &pid) ? pid : 0;
 }
 
-bool pj_store_has_dead_run(const char *path)
+static bool find_run_in(const char *path, bool alive, long *ret_pid)
 {
     PJ_CLEANUP_CLOSE int cache = -1;
     PJ_CLEANUP_CLOSE int own = -1;
-    long pid;
     return pj_directory_open(AT_FDCWD, path, true, &cache, NULL) == 0 &&
-           pj_directory_open(cache, ".prejit", false, &own, NULL) == 0 && find_run(own, false, &pid);
+           pj_directory_open(cache, ".prejit", false, &own, NULL) == 0 && find_run(own, alive, ret_pid);
+}
+
+bool pj_store_has_dead_run(const char *path)
+{
+    long pid;
+    return find_run_in(path, false, &pid);
+}
+
+bool pj_store_has_live_run(const char *path, long *ret_pid)
+{
+    return find_run_in(path, true, ret_pid);
 }

@@ -131,6 +131,10 @@ int pj_store_directory(const struct pj_store *store);
  * have it removed. */
 bool pj_store_has_dead_run(const char *path);
 
+/** Does another run work in the cache directory `path` now? Sets its process number; false also where
+ * the directory cannot be read. Takes no lock. */
+bool pj_store_has_live_run(const char *path, long *ret_pid);
+
 /** S8, the first half: removes the run's folder while the lock is still held. Before the receipt (S7) is
  * written: a run that is killed between the two then leaves no receipt, never a receipt and a folder.
  * PJ_ERROR_IO where something of it stays. */

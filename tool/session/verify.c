@@ -10,6 +10,7 @@
 #include "session/frame/as_user.h"
 #include "session/frame/opening.h"
 #include "session/frame/request.h"
+#include "session/receipt/other_build.h"
 #include "session/receipt/reuse.h"
 #include "session/run/outcome.h"
 #include "session/run/result.h"
@@ -141,12 +142,54 @@ static void explain_damage(struct pj_session *session, const struct seen *seen)
     }
 }
 
+/* Not there, as far as anybody knows. */
+static bool is_missing(const struct pj_outcome *outcome, const struct seen *seen)
+{
+    return outcome->verdict == PJ_VERDICT_MISSED && !seen->problem &&
+           outcome->evidence.entry_present != PJ_WITNESS_YES;
+}
+
+/* After an upgrade all entries are another build's: that is the cause, which is said in place of its effect.
+ */
+static int explain_other_build(struct pj_session *session, const struct seen *seen, struct pj_error **err)
+{
+    const char *text = NULL;
+    int r = pj_other_build(session, &text, err);
+    for (size_t i = 0; i < session->plan->job_count && r == 0 && text; i++) {
+        struct pj_outcome *outcome = &session->outcomes[i];
+        if (!is_missing(outcome, &seen[i]))
+            continue;
+        outcome->reason_code = "other-driver";
+        outcome->reason = text;
+    }
+    return r;
+}
+
+/* What is missing may be on its way. */
+static int blame_other_run(struct pj_session *session, const struct seen *seen, long pid,
+                           struct pj_error **err)
+{
+    bool missing = false;
+    for (size_t i = 0; i < session->plan->job_count; i++)
+        missing |= is_missing(&session->outcomes[i], &seen[i]) && session->plan->jobs[i].required;
+    if (!missing || pid == 0)
+        return 0;
+    const char *reason =
+        pj_arena_printf(&session->arena, "another prejit (process %ld) works on this cache", pid);
+    if (!reason)
+        return pj_error_no_memory(err);
+    pj_session_blame(session, PJ_EXIT_RETRY, reason);
+    return 0;
+}
+
 static int prove_what_is_there(struct pj_engine *engine, struct pj_error **err)
 {
     struct pj_session *session = engine->session;
     PJ_CLEANUP_FREE struct seen *seen = calloc(session->plan->job_count + 1, sizeof *seen);
     if (!seen)
         return pj_error_no_memory(err);
+    long other_run = 0;
+    (void)pj_store_has_live_run(session->location.path, &other_run);
     remember_colds(session);
     int r = check_entries(session, seen, err);
     if (r == 0)
@@ -155,6 +198,10 @@ static int prove_what_is_there(struct pj_engine *engine, struct pj_error **err)
         r = prove_all(engine, err);
     if (r == 0)
         explain_damage(session, seen);
+    if (r == 0)
+        r = explain_other_build(session, seen, err);
+    if (r == 0)
+        r = blame_other_run(session, seen, other_run, err);
     return r == 0 ? pj_unreadable_explain(session, err) : r;
 }
 

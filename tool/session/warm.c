@@ -8,6 +8,7 @@
 #include "session/frame/request.h"
 #include "session/in_place.h"
 #include "session/offline/offline.h"
+#include "session/receipt/other_build.h"
 #include "session/receipt/reuse.h"
 #include "session/repair.h"
 #include "session/run/result.h"
@@ -29,6 +30,17 @@ static int run(struct pj_session *session, struct pj_error **err)
     }
     pj_session_settle_early_end(session);
     return r;
+}
+
+/* Why what was warmed is compiled anew. */
+static int note_other_build(struct pj_session *session, struct pj_error **err)
+{
+    const char *text = NULL;
+    bool compiled = false;
+    for (size_t i = 0; session->outcomes && i < session->plan->job_count; i++)
+        compiled |= session->outcomes[i].origin == PJ_ORIGIN_COMPILED;
+    int r = compiled ? pj_other_build(session, &text, err) : 0;
+    return text ? pj_session_note(session, err, "%s, which finds none of those entries", text) : r;
 }
 
 /* What the receipt holds; where it takes the driver's word to tell which GPUs are here, asked for that. */
@@ -90,6 +102,8 @@ int pj_warm(const struct pj_options *options, struct pj_result **ret_result, str
     r = pj_opening_prepare(session, err);
     if (r == 0)
         r = run(session, err);
+    if (r == 0)
+        r = note_other_build(session, err);
     if (r == 0)
         r = pj_opening_note_room(session, err);
     if (r == 0)
