@@ -168,14 +168,16 @@ struct pj_profile_options {
     const char *worker_program; /* absolute path of a prejit program to run as worker; required */
     double timeout_ms;          /* per case, of the driver and of each compiler; 0 = 60,000 */
     double deadline_ms;         /* for the run, which then ends without a profile; 0 = none */
-    int interrupt_fd;           /* becomes readable when the run shall end early; -1 = none */
+    bool json;                  /* *ret_text is JSON of schema prejit-profile-run/1 */
+    const char *file; /* where the caller writes the profile, as the JSON says; NULL = the JSON holds it */
+    int interrupt_fd; /* becomes readable when the run shall end early; -1 = none */
 };
 
 /** Learns how the driver at hand names and writes cache entries, proves it step by step (predicts entries
  * byte for byte, then assembles some itself, loads and runs them with JIT disabled), and compares the code of
  * compilers with the driver's. *ret_profile is the profile (YAML), *ret_text the cases as a table with the
- * answer as its last line; both free(). *ret_exit_code: 0 where everything was proven and ptxas' code is the
- * driver's, else 1. No cache but one of its own is touched. */
+ * answer as its last line, or as JSON; both free(). *ret_exit_code: 0 where everything was proven and ptxas'
+ * code is the driver's, else 1. No cache but one of its own is touched. */
 PJ_API int pj_profile_make(const struct pj_profile_options *options, char **ret_profile, char **ret_text,
                            int *ret_exit_code, struct pj_error **err);
 

@@ -14,13 +14,16 @@ def refuse(constant):
 def in_short(report):
     """Command, exit status, and each job, unit, finding or entry with what became of it."""
     if "entries" in report:
-        return f"cache ls: {' '.join(entry['state'] for entry in report['entries'])}".rstrip()
+        return f"cache ls exit {report['exit_code']}: {' '.join(entry['state'] for entry in report['entries'])}".rstrip()
     if "findings" in report:
         rows = [f"{finding['code']}={finding['severity']}" for finding in report["findings"]]
-        return f"doctor exit {report['result']['exit_code']}: {' '.join(rows)}"
+        return f"doctor exit {report['exit_code']}: {' '.join(rows)}"
+    if "kinds" in report:
+        rows = [f"{kind['kind']}={'proven' if kind['proven'] else 'not-proven'}" for kind in report["kinds"]]
+        return f"profile exit {report['exit_code']}: {' '.join(rows)}"
     jobs = report.get("jobs") or [{"id": f"{unit['module']}@{unit['target']}", **unit} for unit in report.get("units", [])]
     rows = [f"{job['id']}={job['verdict'] or '-'}" for job in jobs]
-    return f"{report.get('command', 'build')} exit {report['exit_code']}: {' '.join(rows)}"
+    return f"{report['command']} exit {report['exit_code']}: {' '.join(rows)}"
 
 
 def main(schema_path, *paths):
@@ -32,11 +35,10 @@ def main(schema_path, *paths):
         with open(path, encoding="utf-8") as file:
             report = json.load(file, parse_constant=refuse)
         problems = [f"{error.json_path}: {error.message}" for error in validator.iter_errors(report)]
-        if "error" in report:
+        if report.get("error"):
             print(f"{path}: {report['command']} exit {report['exit_code']}: {report['error']['code']}")
-            status |= bool(problems)
-            continue
-        print(f"{path}: {in_short(report)}")
+        else:
+            print(f"{path}: {in_short(report)}")
         for problem in problems:
             print(f"    {problem}")
             status = 1

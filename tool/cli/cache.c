@@ -30,8 +30,9 @@ static int run(const struct pj_command *command, int count, char **arguments)
     bool wants_help = count > 1 && (strcmp(arguments[1], "--help") == 0 || strcmp(arguments[1], "-h") == 0);
     bool named = count > 1 && strcmp(arguments[1], "ls") == 0;
     if (!named && !wants_help) {
-        pj_cli_complain("cache has one action in this version: prejit cache ls; see: prejit cache --help");
-        return 2;
+        (void)pj_error_set(&error, PJ_ERROR_USAGE,
+                           "cache has one action in this version: prejit cache ls; see: prejit cache --help");
+        return pj_cli_refuse(command, pj_cli_asks_for_json(count, arguments), error);
     }
     if (pj_cli_options_parse(command, count - named, arguments + named, &options, &error) < 0)
         return pj_cli_refuse(command, pj_cli_asks_for_json(count, arguments), error);

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/output.h"
+#include "cli/refuse.h"
 #include "version.h"
 
 const struct pj_command *const pj_commands[] = {&pj_command_warm,    &pj_command_verify, &pj_command_plan,
@@ -60,30 +61,32 @@ static int show_version(void)
 }
 
 /* `what`: "there is no command '", with words like it that there are. */
-static int unknown_word(const char *what, const char *name, const char *const *names, size_t count)
+static int unknown_word(const char *what, const char *name, const char *const *names, size_t count, bool json)
 {
+    struct pj_error *error = NULL;
     PJ_CLEANUP_BUFFER struct pj_buffer text = {0};
     const char *suggestion = pj_text_suggest(name, names, count);
     pj_buffer_puts(&text, what);
     pj_text_escape(&text, name, strlen(name));
     pj_buffer_printf(&text, "'%s%s%s; see: prejit --help", suggestion ? " (did you mean '" : "",
                      suggestion ? suggestion : "", suggestion ? "'?)" : "");
-    pj_cli_complain(pj_buffer_text(&text));
-    return 2;
+    (void)pj_error_set(&error, PJ_ERROR_USAGE, "%s", pj_buffer_text(&text));
+    return pj_cli_refuse(NULL, json, error);
 }
 
-static int unknown_command(const char *name)
+static int unknown_command(const char *name, bool json)
 {
     static const char *const options[] = {"--help", "--version"};
     const char *names[8];
     size_t count = 0;
     if (name[0] == '-')
-        return unknown_word("before the command there is no option '", name, options, PJ_COUNT(options));
+        return unknown_word("before the command there is no option '", name, options, PJ_COUNT(options),
+                            json);
     for (size_t i = 0; pj_commands[i]; i++) {
         if (!pj_commands[i]->hidden)
             names[count++] = pj_commands[i]->name;
     }
-    return unknown_word("there is no command '", name, names, count);
+    return unknown_word("there is no command '", name, names, count, json);
 }
 
 static const struct pj_command *find_command(const char *name)
@@ -118,7 +121,7 @@ static int help(int count, char **arguments)
         return show_manifest_help();
     const struct pj_command *command = find_command(topic);
     if (!command || command->hidden)
-        return unknown_command(topic);
+        return unknown_command(topic, false);
     char *words[] = {arguments[2], (char[]){"--help"}, NULL};
     return command->run(command, 2, words);
 }
@@ -151,5 +154,6 @@ int main(int count, char **arguments)
     if (strcmp(name, "--version") == 0)
         return count > 2 ? extra_word(name, arguments[2]) : show_version();
     const struct pj_command *command = find_command(name);
-    return command ? command->run(command, count - 1, arguments + 1) : unknown_command(name);
+    return command ? command->run(command, count - 1, arguments + 1)
+                   : unknown_command(name, pj_cli_asks_for_json(count, arguments));
 }

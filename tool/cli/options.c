@@ -20,8 +20,7 @@ enum command_bit {
     BUILD = 32,
     PROFILE = 64,
     RUNS = WARM | VERIFY | PLAN,
-    REPORTS = RUNS | CACHE | DOCTOR | BUILD,
-    ALL = REPORTS | PROFILE
+    ALL = RUNS | CACHE | DOCTOR | BUILD | PROFILE
 };
 
 struct option_info {
@@ -286,7 +285,7 @@ static const struct option_info option_table[] = {
     {"target", 't', "ARCH", BUILD, "sm_90a, sm_80..sm_90, hopper, all: instead of the manifest's; repeatable",
      apply_target},
     {"module", 'm', "NAME", RUNS | BUILD, "only this module; repeatable", apply_module},
-    {"format", 0, "FORMAT", REPORTS, "table (default) or json", apply_format},
+    {"format", 0, "FORMAT", ALL, "table (default) or json", apply_format},
     {"jobs", 'j', "N", RUNS | BUILD, "compile workers (default: by cores, memory and modules)",
      apply_workers},
     {"timeout", 0, "SECONDS", RUNS | BUILD, "give up on one module after this long (default 3600)",

@@ -40,20 +40,23 @@ static int check_file(const char *path, struct pj_error **err)
 }
 
 /* The profile goes into the file and the cases to standard output; without a file the profile has standard
- * output for itself, and the cases go to standard error. */
+ * output for itself, and the cases go to standard error. JSON has both. */
 static int put(const struct pj_cli_options *options, const char *profile, const char *text, int *status,
                struct pj_error **err)
 {
     const char *answer = text;
-    for (const char *line = text; options->quiet && *line; line = strchr(line, '\n') + 1)
+    bool json = options->format == PJ_CLI_JSON;
+    for (const char *line = text; options->quiet && !json && *line; line = strchr(line, '\n') + 1)
         answer = line;
-    if (!options->out_file) {
+    if (!options->out_file && !json) {
         int unwritten = pj_cli_show(profile, strlen(profile));
         *status = *status ? *status : unwritten;
         (void)pj_cli_write(STDERR_FILENO, answer, strlen(answer));
         return 0;
     }
-    int r = pj_file_replace(AT_FDCWD, options->out_file, profile, strlen(profile), 0644, err);
+    int r = options->out_file
+                ? pj_file_replace(AT_FDCWD, options->out_file, profile, strlen(profile), 0644, err)
+                : 0;
     int unwritten = r == 0 ? pj_cli_show(answer, strlen(answer)) : 0;
     *status = *status ? *status : unwritten;
     return r;
@@ -72,6 +75,8 @@ static int make(const struct pj_command *command, const struct pj_cli_options *o
         .worker_program = PJ_CLI_WORKER_PROGRAM,
         .timeout_ms = options->run.timeout_ms,
         .deadline_ms = options->run.deadline_ms,
+        .json = options->format == PJ_CLI_JSON,
+        .file = options->out_file,
         .interrupt_fd = signals_fd,
     };
     int status = PJ_EXIT_FAILED;
@@ -85,7 +90,7 @@ static int make(const struct pj_command *command, const struct pj_cli_options *o
     if (r == 0)
         return status;
     int signal_number = pj_error_code(error) == PJ_ERROR_INTERRUPTED ? pj_cli_signals_read(signals_fd) : 0;
-    status = pj_cli_refuse(command, false, error);
+    status = pj_cli_refuse(command, options->format == PJ_CLI_JSON, error);
     return signal_number ? pj_cli_die_by_signal(signal_number) : status;
 }
 
@@ -94,7 +99,7 @@ static int run(const struct pj_command *command, int count, char **arguments)
     struct pj_cli_options options;
     struct pj_error *error = NULL;
     if (pj_cli_options_parse(command, count, arguments, &options, &error) < 0)
-        return pj_cli_refuse(command, false, error);
+        return pj_cli_refuse(command, pj_cli_asks_for_json(count, arguments), error);
     int status = options.help ? pj_cli_show_help(command) : options.out_file ? 0 : pj_cli_check_show();
     if (status == 0 && !options.help)
         status = make(command, &options);

@@ -30,8 +30,9 @@ int pj_cli_refuse(const struct pj_command *command, bool json, struct pj_error *
     PJ_CLEANUP_BUFFER struct pj_buffer text = {0};
     PJ_CLEANUP_ERROR struct pj_error *no_memory = NULL;
     pj_cli_complain(pj_error_message(error));
-    if (json && (pj_render_json_refusal(command->name, error, status, &text, &no_memory) < 0 ||
-                 !pj_cli_write(STDOUT_FILENO, pj_buffer_text(&text), text.size)))
+    if (json &&
+        (pj_render_json_refusal(command ? command->name : NULL, error, status, &text, &no_memory) < 0 ||
+         !pj_cli_write(STDOUT_FILENO, pj_buffer_text(&text), text.size)))
         status = pj_cli_lost_report(status);
     pj_error_free(error);
     return status;

@@ -13,8 +13,8 @@
 /** Shows the command's help and gives the exit status. */
 int pj_cli_show_help(const struct pj_command *command);
 
-/** Complains, frees `error` and gives the exit status. With `json` a script gets an object to read also where
- * no run took place. */
+/** Complains, frees `error` and gives the exit status. With `json` a script gets a document to read also
+ * where no run took place. `command` NULL: none was named. */
 int pj_cli_refuse(const struct pj_command *command, bool json, struct pj_error *error);
 
 /** Is JSON asked for in arguments that could not be parsed? */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What build made, as JSON of schema prejit-build/1, one module and target at a time. */
 #include "report/build.h"
+#include "report/envelope.h"
 #include "report/json_builder.h"
 #include "report/trouble.h"
 
@@ -133,8 +134,8 @@ static json_t *make_summary(const struct pj_build_report *report)
 int pj_build_render_json(const struct pj_build_report *report, struct pj_buffer *buffer,
                          struct pj_error **err)
 {
-    pj_json_append(buffer, "{\n  \"schema\": ", json_string("prejit-build/1"));
-    pj_json_append(buffer, ",\n  \"tool\": ", pj_json_tool());
+    const struct pj_envelope envelope = {.command = "build", .exit_code = (int)report->exit_code};
+    pj_envelope_begin(&envelope, buffer);
     pj_json_append(buffer, ",\n  \"manifest\": ", pj_json_text(report->manifest));
     pj_json_append(buffer, ",\n  \"libraries\": ", make_libraries(report));
     pj_json_append(buffer, ",\n  \"summary\": ", make_summary(report));
@@ -145,7 +146,5 @@ int pj_build_render_json(const struct pj_build_report *report, struct pj_buffer 
     pj_buffer_puts(buffer, report->unit_count > 0 ? "\n  ]" : "]");
     pj_json_append(buffer, ",\n  \"notes\": ", make_texts(report->notes, report->note_count));
     pj_json_append(buffer, ",\n  \"ended_by\": ", pj_json_text(report->ended_by));
-    pj_json_append(buffer, ",\n  \"exit_code\": ", json_integer(report->exit_code));
-    pj_buffer_puts(buffer, "\n}\n");
-    return pj_buffer_check(buffer, err);
+    return pj_envelope_end(&envelope, buffer, err);
 }

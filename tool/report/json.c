@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "report/envelope.h"
 #include "report/json_builder.h"
 #include "report/render.h"
 #include "report/trouble.h"
@@ -321,9 +322,8 @@ static json_t *make_variable(const struct pj_report_variable *variable)
 
 int pj_render_json(const struct pj_report *report, struct pj_buffer *buffer, struct pj_error **err)
 {
-    pj_json_append(buffer, "{\n  \"schema\": ", json_string("prejit-report/1"));
-    pj_json_append(buffer, ",\n  \"tool\": ", pj_json_tool());
-    pj_json_append(buffer, ",\n  \"command\": ", pj_json_text(report->command));
+    const struct pj_envelope envelope = {.command = report->command, .exit_code = (int)report->exit_code};
+    pj_envelope_begin(&envelope, buffer);
     pj_json_append(buffer, ",\n  \"host\": ", make_host(&report->host));
     pj_json_append(buffer, ",\n  \"toolkit\": ", make_toolkit(report));
     pj_json_append(buffer, ",\n  \"offline\": ", make_offline(&report->offline));
@@ -344,22 +344,13 @@ int pj_render_json(const struct pj_report *report, struct pj_buffer *buffer, str
     for (size_t i = 0; i < report->note_count; i++)
         pj_json_append(buffer, i == 0 ? "" : ", ", pj_json_text(report->notes[i]));
     pj_json_append(buffer, "],\n  \"exit_reason\": ", pj_json_text(report->exit_reason));
-    pj_json_append(buffer, ",\n  \"exit_code\": ", json_integer(report->exit_code));
-    pj_buffer_puts(buffer, "\n}\n");
-    return pj_buffer_check(buffer, err);
+    return pj_envelope_end(&envelope, buffer, err);
 }
 
 int pj_render_json_refusal(const char *command, const struct pj_error *refusal, int exit_code,
                            struct pj_buffer *buffer, struct pj_error **err)
 {
-    struct pj_json_builder error = {.value = json_object()};
-    pj_json_member(&error, "code", json_string(pj_error_code_name(pj_error_code(refusal))));
-    pj_json_member(&error, "message", pj_json_text(pj_error_message(refusal)));
-    pj_json_append(buffer, "{\n  \"schema\": ", json_string("prejit-report/1"));
-    pj_json_append(buffer, ",\n  \"tool\": ", pj_json_tool());
-    pj_json_append(buffer, ",\n  \"command\": ", pj_json_text(command));
-    pj_json_append(buffer, ",\n  \"error\": ", pj_json_finish(&error));
-    pj_json_append(buffer, ",\n  \"exit_code\": ", json_integer(exit_code));
-    pj_buffer_puts(buffer, "\n}\n");
-    return pj_buffer_check(buffer, err);
+    const struct pj_envelope envelope = {.command = command, .error = refusal, .exit_code = exit_code};
+    pj_envelope_begin(&envelope, buffer);
+    return pj_envelope_end(&envelope, buffer, err);
 }

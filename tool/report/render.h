@@ -17,8 +17,8 @@ int pj_render_table(const struct pj_report *report, bool verbose, struct pj_buff
  * one, so that memory stays flat. */
 int pj_render_json(const struct pj_report *report, struct pj_buffer *buffer, struct pj_error **err);
 
-/** What stands for the report where no run took place: `refusal` with its code's name and message, in the
- * same schema. `command` may be NULL. */
+/** What stands for the document where the command did not come to its work: its envelope alone, with
+ * `refusal`. `command` may be NULL. */
 int pj_render_json_refusal(const char *command, const struct pj_error *refusal, int exit_code,
                            struct pj_buffer *buffer, struct pj_error **err);
 

@@ -50,6 +50,7 @@ static void a_bare_report_has_every_member(void **state)
              "  \"environment\": [],\n"
              "  \"notes\": [],\n"
              "  \"exit_reason\": null,\n"
+             "  \"error\": null,\n"
              "  \"exit_code\": 0\n"
              "}\n");
 }

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "report/column.h"
+#include "report/envelope.h"
 #include "report/phrase.h"
 #include "session/doctor/doctor.h"
 
@@ -189,13 +190,14 @@ int pj_doctor_render_json(const struct pj_doctor *doctor, struct pj_buffer *text
         .rows = rows,
         .row_count = doctor->findings.count,
     };
-    pj_buffer_puts(text, "{\n  \"schema\": \"prejit-doctor/1\",\n  \"result\": ");
+    const struct pj_envelope envelope = {.command = "doctor", .exit_code = pj_doctor_exit_code(doctor)};
+    pj_envelope_begin(&envelope, text);
+    pj_buffer_puts(text, ",\n  \"result\": ");
     int r = pj_column_json_object(doctor_columns, PJ_COUNT(doctor_columns), doctor, text, err);
     pj_buffer_puts(text, ",\n  \"findings\": ");
     if (r == 0)
         r = pj_column_json(&findings, text, err);
-    pj_buffer_puts(text, "\n}\n");
-    return r;
+    return r == 0 ? pj_envelope_end(&envelope, text, err) : r;
 }
 
 /* One line, or several: broken at blanks before `columns`, those behind the first set in by `indent`. */

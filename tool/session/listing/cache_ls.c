@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "report/column.h"
+#include "report/envelope.h"
 #include "session/listing/drivers.h"
 #include "session/run/outcome.h"
 #include "session/run/unreadable.h"
@@ -229,13 +230,14 @@ static int render(const struct pj_cache_location *location, const struct pj_snap
     char used[PJ_SIZE_TEXT], limit[PJ_SIZE_TEXT];
     if (json) {
         const struct listed_cache cache = {location, snapshot};
-        pj_buffer_puts(text, "{\n  \"schema\": \"prejit-cache/1\",\n  \"cache\": ");
+        const struct pj_envelope envelope = {.command = "cache"};
+        pj_envelope_begin(&envelope, text);
+        pj_buffer_puts(text, ",\n  \"cache\": ");
         int r = pj_column_json_object(cache_columns, PJ_COUNT(cache_columns), &cache, text, err);
         pj_buffer_puts(text, ",\n  \"entries\": ");
         if (r == 0)
             r = pj_column_json(table, text, err);
-        pj_buffer_puts(text, "\n}\n");
-        return r;
+        return r == 0 ? pj_envelope_end(&envelope, text, err) : r;
     }
     int r = pj_column_text(table, false, text, err);
     pj_buffer_printf(text, "%s%zu entr%s; %s of %s in ", snapshot->count ? "\n" : "", snapshot->count,

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "cache/format.h"
 #include "report/column.h"
+#include "session/profile/json.h"
 #include "session/run/worker_program.h"
 #include "version.h"
 
@@ -142,12 +143,20 @@ static bool get_ran(const void *row, struct pj_cell *cell)
     return trial->of->kind != PJ_PROFILE_FOREIGN;
 }
 
+static bool get_problem(const void *row, struct pj_cell *cell)
+{
+    const struct pj_profile_trial *trial = row;
+    pj_buffer_puts(&cell->text, trial->problem ? trial->problem : "");
+    return trial->problem != NULL;
+}
+
 static const struct pj_column columns[] = {
-    {"CASE", NULL, PJ_COLUMN_TEXT, false, get_case},
-    {"KIND", NULL, PJ_COLUMN_TEXT, false, get_kind},
-    {"TARGET", NULL, PJ_COLUMN_TEXT, false, get_target},
-    {"ENTRY AS PREDICTED", NULL, PJ_COLUMN_FLAG, false, get_predicted},
-    {"ASSEMBLED, RUN", NULL, PJ_COLUMN_FLAG, false, get_ran},
+    {"CASE", "case", PJ_COLUMN_TEXT, false, get_case},
+    {"KIND", "kind", PJ_COLUMN_TEXT, false, get_kind},
+    {"TARGET", "target", PJ_COLUMN_TEXT, false, get_target},
+    {"ENTRY AS PREDICTED", "predicted", PJ_COLUMN_FLAG, false, get_predicted},
+    {"ASSEMBLED, RUN", "ran", PJ_COLUMN_FLAG, false, get_ran},
+    {NULL, "problem", PJ_COLUMN_TEXT, false, get_problem},
 };
 
 /* "; other code: sm_75, sm_80" */
@@ -242,15 +251,22 @@ static int render(struct pj_profile_work *work, char **ret_profile, char **ret_t
     PJ_CLEANUP_BUFFER struct pj_buffer profile = {0};
     PJ_CLEANUP_BUFFER struct pj_buffer text = {0};
     int r = pj_profile_write(&work->profile, &profile, err);
+    const struct pj_profile_document document = {
+        .work = work,
+        .case_columns = columns,
+        .case_column_count = PJ_COUNT(columns),
+        .profile = pj_buffer_text(&profile),
+        .exit_code = count_proven(&work->profile) < PJ_PROFILE_KIND_COUNT || other_ptxas(work) ? 1 : 0,
+    };
     if (r == 0)
-        r = put_table(work, &text, err);
+        r = work->options->json ? pj_profile_json(&document, &text, err) : put_table(work, &text, err);
     if (r < 0)
         return r;
     PJ_CLEANUP_FREE char *profile_copy = strdup(pj_buffer_text(&profile));
     PJ_CLEANUP_FREE char *text_copy = strdup(pj_buffer_text(&text));
     if (!profile_copy || !text_copy)
         return pj_error_no_memory(err);
-    *ret_exit_code = count_proven(&work->profile) < PJ_PROFILE_KIND_COUNT || other_ptxas(work) ? 1 : 0;
+    *ret_exit_code = document.exit_code;
     *ret_profile = PJ_STEAL(profile_copy);
     *ret_text = PJ_STEAL(text_copy);
     return 0;
