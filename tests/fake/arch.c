@@ -19,9 +19,9 @@ static const struct target targets[] = {
     {21, 20, 0, 0},    {30, 30, 0, 0},    {32, 40, 0, 0},    {35, 31, 0, 0},    {37, 41, 0, 0},
     {50, 40, 0, 0},    {52, 41, 0, 0},    {53, 42, 0, 0},    {60, 50, 0, 0},    {61, 50, 0, 0},
     {62, 50, 0, 0},    {70, 51, 0, 0},    {72, 61, 0, 0},    {75, 63, 0, 0},    {80, 70, 0, 0},
-    {86, 71, 0, 0},    {87, 74, 0, 0},    {88, 73, 0, 0},    {89, 78, 0, 0},    {90, 78, 80, 0},
-    {100, 86, 86, 88}, {101, 86, 86, 88}, {103, 88, 88, 88}, {110, 90, 90, 90}, {120, 87, 87, 88},
-    {121, 88, 88, 88},
+    {82, 70, 0, 0},    {86, 71, 0, 0},    {87, 74, 0, 0},    {88, 73, 0, 0},    {89, 78, 0, 0},
+    {90, 78, 80, 0},   {100, 86, 86, 88}, {101, 86, 86, 88}, {103, 88, 88, 88}, {110, 90, 90, 90},
+    {120, 87, 87, 88}, {121, 88, 88, 88},
 };
 
 static const struct target *find(unsigned number)
@@ -57,8 +57,8 @@ bool fake_arch_from_option(unsigned value, struct fake_arch *ret_arch)
     struct fake_arch arch = {.number = value & 0xffffu};
     unsigned base = value & ~0xffffu;
     const struct target *target = find(arch.number);
-    /* The header has no 88 and no 101, and nothing below 30. */
-    if (!target || arch.number < 30 || arch.number == 88 || arch.number == 101)
+    /* The header has no 82, 88 and 101, and nothing below 30. */
+    if (!target || arch.number < 30 || arch.number == 82 || arch.number == 88 || arch.number == 101)
         return false;
     if (base == 0x10000u && target->accelerated)
         arch.letter = 'a';
@@ -72,7 +72,7 @@ bool fake_arch_from_option(unsigned value, struct fake_arch *ret_arch)
 
 bool fake_arch_is_output(unsigned number)
 {
-    return number >= 75 && find(number) != NULL;
+    return number >= 75 && number != 82 && find(number) != NULL;
 }
 
 unsigned fake_arch_lowest_isa(struct fake_arch arch)

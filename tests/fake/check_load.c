@@ -3,6 +3,7 @@
  * of facts. */
 #include "check.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -111,6 +112,49 @@ static void no_context_and_no_jit(void)
     struct check_answer answer = library_without_context(text, 0);
     EXPECT(answer.load == CUDA_SUCCESS && answer.wall_time_ms <= 0, "%d", answer.load);
     EXPECT(check_entries("cache") == 0);
+}
+
+/* Stored all the same, and INVALID_IMAGE again from the cache. */
+static void parameters_that_cannot_be_loaded(void)
+{
+    static const struct {
+        const char *parameter;
+        bool loads;
+    } rows[] = {{".u64 .ptr .shared .align 4 p", false},
+                {".u64 .ptr .local .align 4 p", false},
+                {".u64 .ptr .const .align 4 p", true},
+                {".u64 .ptr .global .align 4 p", true},
+                {".u64 .ptr .align 4 p", true},
+                {".u64 p", true},
+                {".texref p", false},
+                {".samplerref p", false},
+                {".surfref p", false}};
+    for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char text[200];
+        (void)snprintf(text, sizeof text,
+                       ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k%u(.param %s)"
+                       "\n{\n\tret;\n}\n",
+                       i, rows[i].parameter);
+        const CUresult expected = rows[i].loads ? CUDA_SUCCESS : CUDA_ERROR_INVALID_IMAGE;
+        EXPECT(library_without_context(text, 0).load == CUDA_SUCCESS, "%s", rows[i].parameter);
+        EXPECT(check_entries("cache") == i + 1, "%s is stored", rows[i].parameter);
+        struct check_answer answer = check_load_text(text);
+        EXPECT(answer.load == expected && answer.wall_time_ms <= 0, "%s: %d", rows[i].parameter, answer.load);
+        setenv("CUDA_DISABLE_PTX_JIT", "1", 1);
+        EXPECT(check_load_text(text).load == expected, "%s: cached", rows[i].parameter);
+        unsetenv("CUDA_DISABLE_PTX_JIT");
+    }
+}
+
+static void samplers(void)
+{
+    static const char text[] = ".version 8.0\n.target sm_80%s\n.address_size 64\n.global .samplerref s;\n"
+                               ".visible .entry k(.param .u64 p)\n{\n\tret;\n}\n";
+    char independent[200];
+    (void)snprintf(independent, sizeof independent, text, ", texmode_independent");
+    EXPECT(check_load_text(independent).load == CUDA_ERROR_NOT_FOUND);
+    EXPECT(check_entries("cache") == 1);
+    EXPECT(check_load_text(independent).load == CUDA_ERROR_NOT_FOUND);
 }
 
 static void wall_time(void)
@@ -232,7 +276,6 @@ static void refused(void)
 
 /* What looks odd and is fine: ptxas 13.0.88 takes every one of these. */
 static const char *const accepted_texts[] = {
-    ".version 8.10\n.target sm_80\n.address_size 64\n" KERNEL,
     ".version 9.0\n.target compute_80\n.address_size 64\n" KERNEL,
     ".version 9.0\n.target sm_80\n.target sm_75\n.address_size 64\n" KERNEL,
     ".version 9.0\n.target sm_80\n" KERNEL,
@@ -342,6 +385,8 @@ const struct check check_load_tests[] = {
     {"[11][28] foreign targets: stored, then INVALID_SOURCE", witnesses_foreign},
     {"[29] without a context, JIT disabled: success is no witness", no_context_and_no_jit},
     {"[30] wall time: 0 on a hit, the compile's on a miss", wall_time},
+    {"[77] kernel parameters with which code is stored and never loaded", parameters_that_cannot_be_loaded},
+    {"[77] samplers of their own: stored and never loaded", samplers},
     {"[37] what is refused, with which code and text", refused},
     {"[37] what is odd and accepted", accepted},
     {"[37] a cubin of another GPU", cubins},

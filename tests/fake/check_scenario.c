@@ -285,6 +285,16 @@ static void lose_store(void)
     check_expect_miss(check_ptx("k", "2"));
 }
 
+static void unloadable(void)
+{
+    char *text = check_ptx("k", ""), *other = check_ptx("other", "");
+    check_play("unloadable kernel=k\n");
+    EXPECT(check_load_text(text).load == CUDA_ERROR_INVALID_IMAGE);
+    EXPECT(check_entries("cache") == 1, "it is stored all the same");
+    EXPECT(check_load_text(text).load == CUDA_ERROR_INVALID_IMAGE);
+    EXPECT(check_load_text(other).load == CUDA_SUCCESS);
+}
+
 static void bad_payload(void)
 {
     static const struct {
@@ -460,6 +470,7 @@ const struct check check_scenario_tests[] = {
     {"scenario: times", times},
     {"scenario: lose_store", lose_store},
     {"scenario: bad_payload", bad_payload},
+    {"scenario: unloadable", unloadable},
     {"scenario: other formats, layouts, keys, stamps, folders", other_drivers},
     {"scenario: ignore_disable_jit", ignores_disable_jit},
     {"scenario: header_only_index", header_only_index},

@@ -165,6 +165,8 @@ CUresult fake_compile(const struct fake_compilation *compilation, struct fake_op
         return result;
     }
     fake_ptx_read(compilation->text, compilation->bytes, fake_scenario()->newest_isa, &ptx);
+    if (ptx.kernel_count > 0 && fake_scenario_rule(FAKE_ACT_UNLOADABLE, &ptx, compilation->arch))
+        ptx.kernels[0].unloadable = true;
     CUresult result = compile_read(compilation, &ptx, options, ret_payload, ret_stored);
     fake_ptx_free(&ptx);
     return result;

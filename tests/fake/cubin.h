@@ -17,6 +17,10 @@ void fake_cubin_write(const struct fake_ptx *ptx, unsigned arch, bool relocatabl
    ones, tells how many bytes its parameters have; real ones tell it in .nv.info. */
 enum { FAKE_CUBIN_ENTRY = 0x10 };
 
+/* Beside it: no load takes a cubin with this kernel [77]. Of real cubins only pointers are known, from
+ * .nv.info. */
+enum { FAKE_CUBIN_UNLOADABLE = 0x20, FAKE_CUBIN_NO_SAMPLER = 0x40 };
+
 struct fake_cubin_symbol {
     char *name;
     uint64_t bytes;
@@ -36,6 +40,8 @@ struct fake_cubin {
     struct fake_cubin_symbols functions; /* of the device */
     struct fake_cubin_symbols variables;
     struct fake_cubin_symbols undefined;
+    bool unloadable; /* compiled, and CUDA_ERROR_INVALID_IMAGE at each load: a kernel's parameter [77] */
+    bool no_sampler; /* the same with CUDA_ERROR_NOT_FOUND */
 };
 
 /* Bytes an ELF image says it has: for images handed over without a length. */

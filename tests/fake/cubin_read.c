@@ -86,6 +86,8 @@ static void read_symbol(const Elf64_Sym *symbol, const char *name, struct fake_c
     } else if (type == STT_OBJECT) {
         add(&cubin->variables, name, symbol->st_size, weak, 0);
     } else if (type == STT_FUNC) {
+        cubin->unloadable |= (symbol->st_other & FAKE_CUBIN_UNLOADABLE) != 0;
+        cubin->no_sampler |= (symbol->st_other & FAKE_CUBIN_NO_SAMPLER) != 0;
         add(symbol->st_other & FAKE_CUBIN_ENTRY ? &cubin->kernels : &cubin->functions, name, symbol->st_size,
             weak, symbol->st_value);
     }
@@ -106,7 +108,8 @@ static void read_symbols(const struct view *view, const Elf64_Shdr *table, struc
  * value, or (format 4) the length of what follows. */
 static void read_info(const struct view *view, const Elf64_Shdr *section, struct fake_cubin *cubin)
 {
-    enum { FORMAT_SIZED = 4, PARAMETER_SIZE = 0x19 };
+    enum { FORMAT_SIZED = 4, PARAMETER_SIZE = 0x19, PARAMETER = 0x17 };
+    enum { POINTS_TO = 4 + 9, TO_LOCAL = 1, TO_SHARED = 2 }; /* the low half of a byte of a parameter */
     static const char prefix[] = ".nv.info.";
     const char *name = text_at(view, view->header.e_shstrndx, section->sh_name);
     if (!name || strncmp(name, prefix, sizeof prefix - 1) != 0)
@@ -117,6 +120,10 @@ static void read_info(const struct view *view, const Elf64_Shdr *section, struct
         for (size_t i = 0; i < cubin->kernels.count && bytes[at + 1] == PARAMETER_SIZE; i++)
             if (strcmp(cubin->kernels.list[i].name, name + sizeof prefix - 1) == 0)
                 cubin->kernels.list[i].parameter_bytes = value;
+        if (bytes[at] == FORMAT_SIZED && bytes[at + 1] == PARAMETER && at + POINTS_TO < section->sh_size) {
+            unsigned space = bytes[at + POINTS_TO] & 0xfu;
+            cubin->unloadable |= space == TO_LOCAL || space == TO_SHARED;
+        }
         at += 4 + (bytes[at] == FORMAT_SIZED ? value : 0);
     }
 }

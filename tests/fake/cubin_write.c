@@ -87,8 +87,14 @@ static void add_code(struct writer *writer, const struct fake_ptx_function *func
 static void add_kernels(struct writer *writer, const struct fake_ptx *ptx, uint64_t seed, size_t least_bytes)
 {
     size_t least_each = ptx->kernel_count ? least_bytes / ptx->kernel_count + 1 : 0;
-    for (size_t i = 0; i < ptx->kernel_count; i++)
-        add_code(writer, &ptx->kernels[i], FAKE_CUBIN_ENTRY, seed + i, least_each);
+    for (size_t i = 0; i < ptx->kernel_count; i++) {
+        unsigned char other = FAKE_CUBIN_ENTRY;
+        if (ptx->kernels[i].unloadable)
+            other |= FAKE_CUBIN_UNLOADABLE;
+        if (ptx->sampler)
+            other |= FAKE_CUBIN_NO_SAMPLER;
+        add_code(writer, &ptx->kernels[i], other, seed + i, least_each);
+    }
 }
 
 static void add_functions(struct writer *writer, const struct fake_ptx *ptx, uint64_t seed)

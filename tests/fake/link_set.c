@@ -151,6 +151,10 @@ void fake_link_set_write(const struct fake_link_set *set, unsigned arch, struct 
         for (size_t j = 0; j < cubin->variables.count; j++)
             add_variable(&all, &cubin->variables.list[j]);
     }
+    for (size_t i = 0; i < set->count && all.kernel_count > 0; i++) {
+        all.kernels[0].unloadable |= set->objects[i].cubin.unloadable;
+        all.sampler |= set->objects[i].cubin.no_sampler;
+    }
     fake_cubin_write(&all, arch, false, set->seed, 0, ret_cubin);
     fake_names_free(&names);
     free(all.kernels);

@@ -17,6 +17,11 @@ CUresult fake_module_create(const unsigned char *bytes, size_t length, unsigned 
         fake_cubin_free(&cubin);
         return other_arch;
     }
+    if (cubin.unloadable || cubin.no_sampler) {
+        CUresult result = cubin.unloadable ? CUDA_ERROR_INVALID_IMAGE : CUDA_ERROR_NOT_FOUND;
+        fake_cubin_free(&cubin);
+        return result;
+    }
     struct fake_module *module = fake_allocate(sizeof *module);
     module->mark = MODULE_MARK;
     module->kernels = fake_allocate(cubin.kernels.count * sizeof *module->kernels);

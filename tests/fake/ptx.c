@@ -61,26 +61,26 @@ static void read_version(struct fake_ptx_reader *reader)
     }
     char *text = fake_copy_text(token.start, token.length);
     unsigned major = 0, minor = 0;
-    int used = 0;
-    bool read =
-        sscanf(text, "%3u.%n", &major, &used) == 1 && used > 0 && text[used] >= '0' && text[used] <= '9';
-    if (read) {
-        /* Read as a decimal fraction, as ptxas does: 8.10 counts as 8.1. */
-        size_t digits = strlen(text + used);
-        while (digits > 1 && text[(size_t)used + digits - 1] == '0')
-            digits--;
-        minor = digits > 1 ? 99 : (unsigned)(text[used] - '0');
-    }
+    char rest;
+    bool read = sscanf(text, "%3u.%4u%c", &major, &minor, &rest) == 2;
+    /* Known where ten times major plus minor is: 8.10 counts as 9.0. What it allows is another matter. */
     unsigned isa = major * 10 + minor;
     unsigned newest = reader->newest_isa;
-    if (!read || minor > 9 || isa > newest || !fake_ptx_version_exists(isa))
+    if (!read || isa > newest || !fake_ptx_version_exists(isa))
         fake_ptx_refuse(
             reader, CUDA_ERROR_UNSUPPORTED_PTX_VERSION,
             "ptxas application ptx input, line %u; fatal   : Unsupported .version %s; current version is "
             "'%u.%u'",
             token.line, text, newest / 10, newest % 10);
-    reader->isa = isa;
+    reader->major = major;
+    reader->minor = minor;
     free(text);
+}
+
+/* Than an ISA as ten times major plus minor: of the same major version 10 is above 9. */
+static bool is_older(const struct fake_ptx_reader *reader, unsigned isa)
+{
+    return reader->major < isa / 10 || (reader->major == isa / 10 && reader->minor < isa % 10);
 }
 
 static void read_target(struct fake_ptx_reader *reader)
@@ -102,26 +102,32 @@ static void read_target(struct fake_ptx_reader *reader)
         fake_ptx_refuse(reader, CUDA_ERROR_INVALID_PTX,
                         "ptxas application ptx input, line %u; fatal   : Unsupported .target '%s'",
                         token.line, text);
-    else if (reader->isa < lowest)
+    else if (is_older(reader, lowest))
         fake_ptx_refuse(
             reader, CUDA_ERROR_INVALID_PTX,
             "ptxas application ptx input, line %u; error   : PTX .version %u.%u does not support .target %s",
-            token.line, reader->isa / 10, reader->isa % 10, text);
+            token.line, reader->major, reader->minor, text);
     free(reader->ptx->target_text);
     reader->ptx->target = target; /* of several, the last counts */
     reader->ptx->target_text = text;
     while (fake_token_is(fake_lexer_peek(&reader->lexer), ",")) {
         fake_lexer_next(&reader->lexer);
-        fake_lexer_next(&reader->lexer);
+        reader->independent |= fake_token_is(fake_lexer_next(&reader->lexer), "texmode_independent");
     }
 }
 
+/* What a kernel's parameters are, as far as it matters. */
+struct parameters {
+    uint64_t bytes;
+    bool unloadable;
+};
+
 static void add_function(struct fake_ptx_function **list, size_t *count, struct fake_token name,
-                         size_t body_bytes, enum fake_linkage linkage, uint64_t parameter_bytes)
+                         size_t body_bytes, enum fake_linkage linkage, struct parameters parameters)
 {
     *list = fake_reallocate(*list, (*count + 1) * sizeof **list);
     (*list)[(*count)++] = (struct fake_ptx_function){fake_copy_text(name.start, name.length), body_bytes,
-                                                     linkage, parameter_bytes};
+                                                     linkage, parameters.bytes, parameters.unloadable};
 }
 
 static unsigned element_bytes(struct fake_token token)
@@ -134,10 +140,11 @@ static unsigned element_bytes(struct fake_token token)
     return bits >= 8 && bits <= 128 && bits % 8 == 0 ? (unsigned)bits / 8 : 0;
 }
 
-/* Parameters up to the closing parenthesis, and how many bytes they take. False at the end of the text. */
-static bool read_parameters(struct fake_ptx_reader *reader, uint64_t *ret_bytes)
+/* Parameters up to the closing parenthesis. False at the end of the text. */
+static bool read_parameters(struct fake_ptx_reader *reader, struct parameters *ret_parameters)
 {
-    uint64_t bytes = 0, element = 0, alignment = 0, count = 1;
+    struct parameters parameters = {0};
+    uint64_t element = 0, alignment = 0, count = 1;
     for (;;) {
         struct fake_token token = fake_lexer_next(&reader->lexer);
         if (!token.length) {
@@ -147,14 +154,21 @@ static bool read_parameters(struct fake_ptx_reader *reader, uint64_t *ret_bytes)
         if (fake_token_is(token, ")") || fake_token_is(token, ",")) {
             if (element) {
                 uint64_t step = alignment ? alignment : element;
-                bytes = (bytes + step - 1) / step * step + element * count;
+                parameters.bytes = (parameters.bytes + step - 1) / step * step + element * count;
             }
             element = alignment = 0;
             count = 1;
             if (fake_token_is(token, ")")) {
-                *ret_bytes = bytes;
+                *ret_parameters = parameters;
                 return true;
             }
+        } else if (fake_token_is(token, ".ptr")) {
+            struct fake_token space = fake_lexer_peek(&reader->lexer);
+            parameters.unloadable |= fake_token_is(space, ".shared") || fake_token_is(space, ".local");
+        } else if (fake_token_is(token, ".texref") || fake_token_is(token, ".samplerref") ||
+                   fake_token_is(token, ".surfref")) {
+            parameters.unloadable = true;
+            element = 8;
         } else if (fake_token_is(token, "[")) {
             count = strtoul(fake_lexer_peek(&reader->lexer).start, NULL, 10);
         } else if (fake_token_is(token, ".align") && !element) { /* behind the type it is a pointer's */
@@ -170,7 +184,7 @@ static void read_function(struct fake_ptx_reader *reader, bool entry, enum fake_
 {
     struct fake_ptx *ptx = reader->ptx;
     struct fake_token name = {0};
-    uint64_t parameter_bytes = 0;
+    struct parameters parameters = {0};
     for (;;) {
         struct fake_token token = fake_lexer_next(&reader->lexer);
         if (!token.length) {
@@ -178,7 +192,7 @@ static void read_function(struct fake_ptx_reader *reader, bool entry, enum fake_
             return;
         }
         if (fake_token_is(token, "(")) {
-            if (!(entry ? read_parameters(reader, &parameter_bytes) : fake_ptx_skip_group(reader, "(", ")")))
+            if (!(entry ? read_parameters(reader, &parameters) : fake_ptx_skip_group(reader, "(", ")")))
                 return;
         } else if (fake_token_is(token, ";") || fake_token_is(token, "{")) {
             if (!name.length) {
@@ -200,9 +214,9 @@ static void read_function(struct fake_ptx_reader *reader, bool entry, enum fake_
             fake_ptx_read_body(reader);
             size_t body_bytes = (size_t)(reader->lexer.next - start);
             if (entry)
-                add_function(&ptx->kernels, &ptx->kernel_count, name, body_bytes, linkage, parameter_bytes);
+                add_function(&ptx->kernels, &ptx->kernel_count, name, body_bytes, linkage, parameters);
             else
-                add_function(&ptx->functions, &ptx->function_count, name, body_bytes, linkage, 0);
+                add_function(&ptx->functions, &ptx->function_count, name, body_bytes, linkage, parameters);
             return;
         } else if (!name.length && fake_token_is_name(token)) {
             name = token;
@@ -294,6 +308,8 @@ static void read_declaration(struct fake_ptx_reader *reader, struct fake_token t
             read_function(reader, fake_token_is(token, ".entry"), declaration.linkage);
             return;
         }
+        if (fake_token_is(token, ".samplerref") && reader->independent)
+            reader->ptx->sampler = true;
         if (fake_token_is(token, ".global") || fake_token_is(token, ".const"))
             declaration.kept = true;
         else if (is_linkage(token, &declaration.linkage))
@@ -327,7 +343,7 @@ static void read_declaration(struct fake_ptx_reader *reader, struct fake_token t
 static void read_address_size(struct fake_ptx_reader *reader)
 {
     struct fake_token token = fake_lexer_next(&reader->lexer);
-    if (reader->isa < 23)
+    if (is_older(reader, 23))
         fake_ptx_refuse(
             reader, CUDA_ERROR_INVALID_PTX,
             "ptxas application ptx input, line %u; error   : Feature '.address_size directive' requires "
@@ -359,7 +375,7 @@ static bool read_item(struct fake_ptx_reader *reader)
         read_version(reader);
         return true;
     }
-    if (!reader->isa)
+    if (!reader->major)
         missing = ".version";
     else if (!fake_token_is(token, ".target") && !reader->ptx->target_text)
         missing = ".target";

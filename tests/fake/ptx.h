@@ -25,6 +25,7 @@ struct fake_ptx_function {
     size_t body_bytes;
     enum fake_linkage linkage;
     uint64_t parameter_bytes; /* of a kernel */
+    bool unloadable;          /* a kernel with a parameter with which no load takes the code [77] */
 };
 
 struct fake_ptx_variable {
@@ -47,6 +48,7 @@ struct fake_ptx {
      * looks for both. */
     struct fake_names undefined_functions;
     struct fake_names undefined_variables;
+    bool sampler;        /* a .samplerref with texmode_independent: the code refers to what nobody has [77] */
     bool has_debug_info; /* a .debug_info section */
     /* CUDA_SUCCESS, or how a compiler of `newest_isa` refuses it whatever the architecture, with its log
      * text. */

@@ -12,7 +12,8 @@ struct fake_ptx_reader {
     struct fake_lexer lexer;
     struct fake_ptx *ptx;
     unsigned newest_isa;
-    unsigned isa;               /* 0 until .version was read */
+    unsigned major, minor;      /* of .version; 0 until it was read */
+    bool independent;           /* .target says texmode_independent */
     struct fake_names declared; /* functions, and extern variables */
     struct fake_names defined;
     struct fake_names used; /* declared names that stand in a body */

@@ -61,6 +61,7 @@ static const struct {
     {"memory", FAKE_ACT_MEMORY, "mb="},
     {"payload", FAKE_ACT_PAYLOAD, "bytes="},
     {"bad_payload", FAKE_ACT_BAD_PAYLOAD, "arch="},
+    {"unloadable", FAKE_ACT_UNLOADABLE, NULL},
 };
 
 static void read_value(struct fake_words *words, struct fake_rule *rule, const char *value)

@@ -5,8 +5,8 @@
 #include "arch/table.h"
 #include "base/memory.h"
 
-/* What CUDA releases brought, ascending; from the release history in NVIDIA's PTX ISA manual. ISA 1.5 and 5.1
- * are known to ptxas but came with no release of their own. */
+/* What CUDA releases brought, ascending; from the release history in NVIDIA's PTX ISA manual 9.4. ISA 1.5
+ * and 5.1 are known to ptxas but came with no release of their own. */
 static const struct {
     int cuda;
     struct pj_isa isa;
@@ -18,12 +18,12 @@ static const struct {
     {11000, {7, 0}}, {11010, {7, 1}}, {11020, {7, 2}}, {11030, {7, 3}}, {11040, {7, 4}}, {11050, {7, 5}},
     {11060, {7, 6}}, {11070, {7, 7}}, {11080, {7, 8}}, {12000, {8, 0}}, {12010, {8, 1}}, {12020, {8, 2}},
     {12030, {8, 3}}, {12040, {8, 4}}, {12050, {8, 5}}, {12060, {8, 5}}, {12070, {8, 6}}, {12080, {8, 7}},
-    {12090, {8, 8}}, {13000, {9, 0}},
+    {12090, {8, 8}}, {13000, {9, 0}}, {13010, {9, 1}}, {13020, {9, 2}}, {13030, {9, 3}}, {13040, {9, 4}},
 };
 
-/* Highest minor version of each major one that ptxas 13.0 takes. */
+/* Highest minor version of each major one. */
 static const uint16_t last_minor[] = {
-    [1] = 5, [2] = 3, [3] = 2, [4] = 3, [5] = 1, [6] = 5, [7] = 8, [8] = 8, [9] = 0};
+    [1] = 5, [2] = 3, [3] = 2, [4] = 3, [5] = 1, [6] = 5, [7] = 8, [8] = 8, [9] = 4};
 
 int pj_isa_compare(struct pj_isa a, struct pj_isa b)
 {
@@ -34,9 +34,15 @@ int pj_isa_compare(struct pj_isa a, struct pj_isa b)
     return 0;
 }
 
+unsigned pj_isa_number(struct pj_isa isa)
+{
+    return isa.major * 10u + isa.minor;
+}
+
 bool pj_isa_known(struct pj_isa isa)
 {
-    return isa.major >= 1 && isa.major < PJ_COUNT(last_minor) && isa.minor <= last_minor[isa.major];
+    unsigned major = pj_isa_number(isa) / 10, minor = pj_isa_number(isa) % 10;
+    return isa.major >= 1 && major < PJ_COUNT(last_minor) && minor <= last_minor[major];
 }
 
 struct pj_isa pj_isa_newest(void)

@@ -14,8 +14,12 @@ struct pj_isa {
 
 int pj_isa_compare(struct pj_isa a, struct pj_isa b);
 
-/** Is it one of the versions that ptxas 13.0 knows? Newer ones are not known, which is no proof that they are
- * wrong. */
+/** By which compilers know a version: ten times major plus minor, so that 8.10 is the 9.0 of another
+ * spelling. What a version allows goes by pj_isa_compare: 8.10 takes what 8.8 takes, and not what 9.0 does
+ * [77]. */
+unsigned pj_isa_number(struct pj_isa isa);
+
+/** Is there a version of this number? Newer ones are not known, which is no proof that they are wrong. */
 bool pj_isa_known(struct pj_isa isa);
 
 /** The newest known version. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of architectures, as ptxas 13.0 and driver 580 treat them. */
+/* The table of architectures, as ptxas 13.0 and driver 580 treat them; what came later as in NVIDIA's PTX ISA
+ * manual 9.4. sm_82 is a .target alone: no compiler makes code for it. */
 #include "arch/table.h"
 
 #include "base/memory.h"
@@ -24,12 +25,13 @@ static const struct pj_arch_row rows[] = {
     PLAIN(50, 40, "5.0"), PLAIN(52, 41, "5.2"), PLAIN(53, 42, "5.3"),
     PLAIN(60, 50, "6.0"), PLAIN(61, 50, "6.1"), PLAIN(62, 50, "6.2"),
     PLAIN(70, 51, "7.0"), PLAIN(72, 61, "7.2"), PLAIN(75, 63, "7.5"),
-    PLAIN(80, 70, "8.0"), PLAIN(86, 71, "8.6"), PLAIN(87, 74, "8.7"), PLAIN(88, 73, "8.8"),
+    PLAIN(80, 70, "8.0"), PLAIN(82, 70, "8.2"), PLAIN(86, 71, "8.6"), PLAIN(87, 74, "8.7"), PLAIN(88, 73, "8.8"),
     PLAIN(89, 78, "8.9"),
     WITH_A(90, 78, 80, "9.0"),
     WITH_A_F(100, 86, 86, 88, "10.0", "10.0", "10.0 and 10.3"),
     WITH_A_F(101, 86, 86, 88, "10.1", "11.0 (10.1 before CUDA 13)", "11.0 (10.1 before CUDA 13)"),
     WITH_A_F(103, 88, 88, 88, "10.3", "10.3", "10.3"),
+    WITH_A_F(107, 94, 94, 94, "10.7", "10.7", "10.7"),
     WITH_A_F(110, 90, 90, 90, "11.0", "11.0", "11.0"),
     WITH_A_F(120, 87, 87, 88, "12.0", "12.0", "12.0 and 12.1"),
     WITH_A_F(121, 88, 88, 88, "12.1", "12.1", "12.1"),

@@ -85,6 +85,18 @@ static bool check_kind(struct pj_ptx_reader *reader, const void *bytes, size_t s
                       pj_image_kind_text(bytes, size), pj_image_kind_cure(kind));
 }
 
+static void say_unloadable(struct pj_ptx_reader *reader, const struct pj_ptx_unloadable *unloadable)
+{
+    const char *kernel = unloadable->kernel;
+    (void)pj_ptx_say(reader, PJ_PTX_CANNOT_BE_LOADED, NULL,
+                     "line %zu: %s%s%s: the driver compiles that and cannot load it (%s); %s, or leave the "
+                     "file out",
+                     unloadable->line, kernel ? "a parameter of the kernel " : "",
+                     kernel ? pj_ptx_quote(reader, kernel, strlen(kernel)) : "", unloadable->what,
+                     unloadable->answer, unloadable->cure);
+    reader->finding->line = unloadable->line;
+}
+
 static void judge(struct pj_ptx_reader *reader)
 {
     const struct pj_ptx *ptx = reader->ptx;
@@ -95,11 +107,13 @@ static void judge(struct pj_ptx_reader *reader)
             "that defines it together under `link:`",
             ptx->unresolved_line, pj_ptx_quote(reader, ptx->unresolved, strlen(ptx->unresolved)));
         reader->finding->line = ptx->unresolved_line;
+    } else if (ptx->unloadable.what) {
+        say_unloadable(reader, &ptx->unloadable);
     } else if (ptx->kernel_count == 0) {
         (void)pj_ptx_say(
             reader, PJ_PTX_NO_KERNELS, NULL,
-            "no kernel (.entry) is defined here: the text compiles, but nothing but its own cache "
-            "entry is warmed by it; check that this is the file you mean");
+            "no kernel (.entry) is defined here, so nothing but its own cache entry can be warmed by it; "
+            "check that this is the file you mean");
     }
 }
 
@@ -150,15 +164,18 @@ int pj_ptx_check_target(const struct pj_ptx *ptx, uint16_t device, struct pj_isa
                         struct pj_arena *arena, struct pj_ptx_finding *ret_finding, struct pj_error **err)
 {
     struct pj_ptx_finding finding = {.code = PJ_PTX_OK};
-    char toolkit[40], fits[60], name[PJ_ARCH_TEXT];
-    if (driver_isa.major != 0 && pj_isa_compare(ptx->version, driver_isa) > 0) {
+    char toolkit[40], fits[60], name[PJ_ARCH_TEXT], read_as[40] = "";
+    if (driver_isa.major != 0 && pj_isa_number(ptx->version) > pj_isa_number(driver_isa)) {
         finding.code = PJ_PTX_NEWER_THAN_DRIVER;
+        unsigned number = pj_isa_number(ptx->version);
+        if (ptx->version.minor > 9)
+            (void)snprintf(read_as, sizeof read_as, ", which counts as %u.%u,", number / 10, number % 10);
         finding.message =
             pj_arena_printf(arena,
-                            "PTX ISA %u.%u is newer than %u.%u, the newest this driver takes: update the "
+                            "PTX ISA %u.%u%s is newer than %u.%u, the newest this driver takes: update the "
                             "driver, or compile the PTX with an older toolkit%s",
-                            ptx->version.major, ptx->version.minor, driver_isa.major, driver_isa.minor,
-                            older_toolkit(driver_isa, toolkit, sizeof toolkit));
+                            ptx->version.major, ptx->version.minor, read_as, driver_isa.major,
+                            driver_isa.minor, older_toolkit(driver_isa, toolkit, sizeof toolkit));
     } else if (!pj_arch_ptx_runs_on(ptx->target, device)) {
         finding.code = PJ_PTX_NEWER_THAN_GPU;
         finding.message = pj_arena_printf(
@@ -212,6 +229,7 @@ const char *pj_ptx_finding_name(enum pj_ptx_finding_code code)
         [PJ_PTX_NEWER_THAN_DRIVER] = "newer-than-driver",
         [PJ_PTX_NEWER_THAN_GPU] = "newer-than-gpu",
         [PJ_PTX_NEEDS_LINKING] = "needs-linking",
+        [PJ_PTX_CANNOT_BE_LOADED] = "cannot-be-loaded",
         [PJ_PTX_NO_KERNELS] = "no-kernels",
         [PJ_PTX_KERNEL_MISSING] = "kernel-missing",
     };

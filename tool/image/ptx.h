@@ -28,12 +28,22 @@ struct pj_ptx_function {
     size_t first_call, call_count; /* its piece of `calls` */
 };
 
+/** A declaration with which the driver compiles a module, stores it, and loads it never [77]. */
+struct pj_ptx_unloadable {
+    const char *what;   /* "`.ptr .shared`"; NULL = there is none */
+    const char *kernel; /* whose parameter it is, or NULL: it stands outside functions */
+    const char *answer; /* "CUDA_ERROR_INVALID_IMAGE" of cuModuleLoadData */
+    const char *cure;
+    size_t line;
+};
+
 /** What the text says. Strings live in the arena given to pj_ptx_read. Sizes are in bytes. */
 struct pj_ptx {
     struct pj_isa version;
     struct pj_arch target; /* the last .target counts */
     unsigned address_size; /* 32 or 64 */
-    const char **kernels;  /* names of .entry functions, in order, without duplicates */
+    bool texmode_independent;
+    const char **kernels; /* names of .entry functions, in order, without duplicates */
     size_t kernel_count;
     const char *unresolved; /* an extern function that is called and not defined here (vprintf and the like
                                excepted), or NULL */
@@ -44,6 +54,7 @@ struct pj_ptx {
     const size_t *calls; /* indices of functions that functions call, in the order of the text, each once for
                             each caller; none at all where nothing has to come from elsewhere */
     size_t call_count;
+    struct pj_ptx_unloadable unloadable;
     size_t marker_line; /* line of a `# 1 "x"` in front of .version, 0 where there is none: ptxas takes such a
                            file, driver 580 answers CUDA_ERROR_INVALID_IMAGE */
     size_t text_size;   /* bytes before the first NUL: what the driver reads [facts 3] */
@@ -62,6 +73,7 @@ enum pj_ptx_finding_code {
     PJ_PTX_NEWER_THAN_DRIVER,  /* .version above what the driver takes */
     PJ_PTX_NEWER_THAN_GPU,     /* .target above, or bound to another architecture than, the GPU */
     PJ_PTX_NEEDS_LINKING,      /* calls a function defined elsewhere */
+    PJ_PTX_CANNOT_BE_LOADED,   /* the driver compiles and stores it, and loads it never [77] */
     PJ_PTX_NO_KERNELS,         /* compiles, but only its own entry is warmed: a warning */
     PJ_PTX_KERNEL_MISSING,     /* a kernel the manifest names is not there */
 };
@@ -73,10 +85,10 @@ struct pj_ptx_finding {
     const char *message; /* in the arena */
 };
 
-/** Reads `size` bytes (at most 1 GiB). Gives 0 with ret_finding->code PJ_PTX_OK, PJ_PTX_NEEDS_LINKING or
- * PJ_PTX_NO_KERNELS (then *ret_ptx is complete), or 0 with another code that says why it cannot be used
- * (NOT_PTX … 32_BIT; *ret_ptx is complete only as far as it was read). Negative only for out of memory. Codes
- * of one kind are pinned names: pj_ptx_finding_name. */
+/** Reads `size` bytes (at most 1 GiB). Gives 0 with ret_finding->code PJ_PTX_OK, PJ_PTX_NEEDS_LINKING,
+ * PJ_PTX_CANNOT_BE_LOADED or PJ_PTX_NO_KERNELS (then *ret_ptx is complete), or 0 with another code that says
+ * why it cannot be used (NOT_PTX … 32_BIT; *ret_ptx is complete only as far as it was read). Negative only
+ * for out of memory. Codes of one kind are pinned names: pj_ptx_finding_name. */
 int pj_ptx_read(const void *bytes, size_t size, struct pj_arena *arena, struct pj_ptx *ret_ptx,
                 struct pj_ptx_finding *ret_finding, struct pj_error **err);
 

@@ -190,6 +190,7 @@ static bool read_function(struct pj_ptx_cursor *cursor, const char *before, stru
     *ret_place = (struct pj_ptx_place){
         .name = cursor->at, .length = length, .is_kernel = is_kernel, .linkage = linkage};
     cursor->at = find_body(cursor->at + length, cursor->end, &ret_place->is_defined);
+    ret_place->body = cursor->at;
     return true;
 }
 
@@ -292,6 +293,8 @@ static int read_all(struct pj_ptx_reader *reader, struct work *work, struct pj_e
     int r = make_functions(reader, &work->all, err);
     if (r == 0)
         r = keep_kernels(reader, places, err);
+    if (r == 0)
+        pj_ptx_find_unloadable(reader, body, places);
     return r == 0 ? pj_ptx_read_calls(reader, body, places, err) : r;
 }
 

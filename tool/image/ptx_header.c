@@ -174,6 +174,7 @@ static bool read_target_item(struct pj_ptx_reader *reader)
                               ".target starts with %s: the architecture must come first, as in "
                               "`.target sm_80, debug`",
                               pj_ptx_quote(reader, cursor->at, size));
+        ptx->texmode_independent |= pj_ptx_at_word(cursor->at, cursor->end, "texmode_independent");
     } else if (size == 0 || pj_isa_known(ptx->version)) {
         return pj_ptx_say(reader, PJ_PTX_BAD_HEADER, cursor->at,
                           ".target %s is not known: write an architecture in small letters, as in "

@@ -14,8 +14,9 @@ struct pj_ptx_place {
     size_t length;
     bool is_kernel, is_defined;
     enum pj_ptx_linkage linkage;
-    bool is_body;    /* of its name's places the one that defines it: its calls count */
-    size_t function; /* index in pj_ptx.functions, or PJ_PTX_NO_FUNCTION */
+    const char *body; /* behind the parameters and directives: where its body starts, or its end */
+    bool is_body;     /* of its name's places the one that defines it: its calls count */
+    size_t function;  /* index in pj_ptx.functions, or PJ_PTX_NO_FUNCTION */
 };
 
 #define PJ_PTX_NO_FUNCTION SIZE_MAX
@@ -48,6 +49,10 @@ bool pj_ptx_read_header(struct pj_ptx_reader *reader);
 /** Reads kernels, functions and, where something has to come from elsewhere, calls, from the cursor to the
  * end. PJ_ERROR_NO_MEMORY is the only failure. */
 int pj_ptx_read_functions(struct pj_ptx_reader *reader, struct pj_error **err);
+
+/** Finds what the driver compiles and cannot load, in a text with these places, from `body` on. */
+void pj_ptx_find_unloadable(struct pj_ptx_reader *reader, struct pj_ptx_cursor body,
+                            const struct pj_ptx_places *places);
 
 /** Behind a parenthesised list, or `at` where there is none. */
 const char *pj_ptx_skip_list(const char *at, const char *end);

@@ -12,6 +12,7 @@ enum {
     RESULT_NO_BINARY_FOR_GPU = 209,
     RESULT_JIT_COMPILATION_DISABLED = 223,
     RESULT_INVALID_SOURCE = 300,
+    RESULT_NOT_FOUND = 500,
 };
 
 enum pj_load_answer pj_load_read(int result, bool foreign)
@@ -26,6 +27,8 @@ enum pj_load_answer pj_load_read(int result, bool foreign)
     case RESULT_INVALID_IMAGE:
     case RESULT_NO_BINARY_FOR_GPU:
         return PJ_LOAD_POISON;
+    case RESULT_NOT_FOUND: /* what the code refers to */
+        return foreign ? PJ_LOAD_ODD : PJ_LOAD_POISON;
     case RESULT_OUT_OF_MEMORY:
         return PJ_LOAD_MEMORY;
     default:
@@ -50,6 +53,8 @@ static void decide(const struct pj_evidence *evidence, struct pj_judgement *judg
     } rules[] = {
         /* Where the control fails, neither hits nor misses mean anything. */
         {evidence->canary == PJ_WITNESS_NO, PJ_VERDICT_INCONCLUSIVE, "control-failed", false},
+        {evidence->poisoned > 0 && evidence->driver_made_it && evidence->entry_present != PJ_WITNESS_NO,
+         PJ_VERDICT_REJECTED, "cannot-be-loaded", false},
         {evidence->poisoned > 0, PJ_VERDICT_MISSED, "entry-unusable", false},
         {evidence->misses > 0 && evidence->entry_present == PJ_WITNESS_NO && evidence->entry_listed_before,
          PJ_VERDICT_EVICTED, "evicted", false},

@@ -11,8 +11,8 @@
 enum pj_load_answer {
     PJ_LOAD_HIT,    /* native: success; foreign: CUDA_ERROR_INVALID_SOURCE */
     PJ_LOAD_MISS,   /* CUDA_ERROR_JIT_COMPILATION_DISABLED */
-    PJ_LOAD_POISON, /* native: INVALID_SOURCE, INVALID_IMAGE, NO_BINARY_FOR_GPU: the entry is believed and
-                       cannot be loaded */
+    PJ_LOAD_POISON, /* native: INVALID_SOURCE, INVALID_IMAGE, NO_BINARY_FOR_GPU, NOT_FOUND: the entry is
+                       believed and cannot be loaded */
     PJ_LOAD_MEMORY, /* CUDA_ERROR_OUT_OF_MEMORY: nothing was learned, and the cause passes */
     PJ_LOAD_ODD,    /* anything else: nothing was learned */
 };
@@ -26,9 +26,11 @@ struct pj_evidence {
     unsigned walls, walls_not_zero; /* CU_JIT_WALL_TIME values heard on hits, and those above 0 */
     enum pj_witness canary;         /* YES: the load that must fail failed each time; NO: one succeeded */
     enum pj_witness entry_present;  /* by file: sound, payload of the right architecture */
-    bool entry_listed_before;       /* the index named it earlier in this run */
-    bool passing_obstacle;          /* no proof process could start, for a cause that passes */
-    bool lasting_obstacle;          /* … that does not pass */
+    bool driver_made_it;      /* of `poisoned`: what does not load is what the driver itself compiled for
+                                 this GPU in this run */
+    bool entry_listed_before; /* the index named it earlier in this run */
+    bool passing_obstacle;    /* no proof process could start, for a cause that passes */
+    bool lasting_obstacle;    /* … that does not pass */
 };
 
 struct pj_judgement {

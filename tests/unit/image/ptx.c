@@ -123,6 +123,14 @@ static void test_check_target(void **state)
          "PTX ISA 9.9 is newer than 9.0, the newest this driver takes: update the driver, or compile the PTX "
          "with "
          "an older toolkit (CUDA 13.0 or before)"},
+        {{8, 10}, {80, 0}, 90, {9, 0}, "ok", NULL},
+        {{8, 11},
+         {80, 0},
+         90,
+         {9, 0},
+         "newer-than-driver",
+         "PTX ISA 8.11, which counts as 9.1, is newer than 9.0, the newest this driver takes: update the "
+         "driver, or compile the PTX with an older toolkit (CUDA 13.0 or before)"},
         {{8, 8},
          {120, 0},
          90,
@@ -215,6 +223,7 @@ static void test_codes(void **state)
         {PJ_PTX_NEWER_THAN_DRIVER, "newer-than-driver", false},
         {PJ_PTX_NEWER_THAN_GPU, "newer-than-gpu", false},
         {PJ_PTX_NEEDS_LINKING, "needs-linking", true},
+        {PJ_PTX_CANNOT_BE_LOADED, "cannot-be-loaded", false},
         {PJ_PTX_NO_KERNELS, "no-kernels", true},
         {PJ_PTX_KERNEL_MISSING, "kernel-missing", false},
     };

@@ -69,8 +69,8 @@ static void test_kernels(void **state)
         else
             check_finding(
                 &reading, rows[i].body, "no-kernels", 0,
-                "no kernel (.entry) is defined here: the text compiles, but nothing but its own cache "
-                "entry is warmed by it; check that this is the file you mean");
+                "no kernel (.entry) is defined here, so nothing but its own cache entry can be warmed by "
+                "it; check that this is the file you mean");
         pj_arena_free(&reading.arena);
     }
 }
@@ -108,6 +108,77 @@ static void test_long_name(void **state)
     assert_string_equal(reading.ptx.kernels[0], name);
     assert_int_equal(strlen(reading.ptx.kernels[1]), LENGTH + 1);
     pj_arena_free(&reading.arena);
+}
+
+#define OPENCL_POINTER                                                                                       \
+    ", as OpenCL has it: the driver compiles that and cannot load it (CUDA_ERROR_INVALID_IMAGE); remove "    \
+    "these two words, or leave the file out"
+#define OPENCL_OBJECT                                                                                        \
+    ", as OpenCL has it: the driver compiles that and cannot load it (CUDA_ERROR_INVALID_IMAGE); pass a "    \
+    "texture or surface object (`.param .u64`), or leave the file out"
+
+/* What the driver compiles and stores, and loads never. */
+static void test_unloadable(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *body, *message; /* NULL = it can be loaded */
+    } rows[] = {
+        {".entry k(.param .u64 .ptr .shared .align 4 p){}",
+         "line 4: a parameter of the kernel \"k\" is declared `.ptr .shared`" OPENCL_POINTER},
+        {".entry k(.param .u64 a,\n.param .u32 .ptr .local p)\n.maxntid 1,1,1\n{}",
+         "line 5: a parameter of the kernel \"k\" is declared `.ptr .local`" OPENCL_POINTER},
+        {".entry j(.param .u64 .ptr .align 8 p){}\n.visible .entry k(.param .u64 .ptr /* x */\n.shared p){}",
+         "line 5: a parameter of the kernel \"k\" is declared `.ptr .shared`" OPENCL_POINTER},
+        {".entry k(.param .texref t){}",
+         "line 4: a parameter of the kernel \"k\" is a `.texref`" OPENCL_OBJECT},
+        {".entry k(.param .u64 p, .param .samplerref s){}",
+         "line 4: a parameter of the kernel \"k\" is a `.samplerref`" OPENCL_OBJECT},
+        {".entry k(\n.param .surfref s){}",
+         "line 5: a parameter of the kernel \"k\" is a `.surfref`" OPENCL_OBJECT},
+        {".entry k(.param .u64 .ptr .global .align 4 p){}", NULL},
+        {".entry k(.param .u64 .ptr .const .align 4 p){}", NULL},
+        {".entry k(.param .u64 .ptr .align 4 p){}", NULL},
+        {".entry k(.param .u64 p /* .ptr .shared */){} // .ptr .shared", NULL},
+        {".entry k(.param .u64 p){.shared .b32 s; .local .b32 l;}", NULL},
+        {".global .texref t; .global .surfref s; .global .samplerref r; .entry k(.param .u64 p){}", NULL},
+        {".entry j(.param .u64 .ptr .shared p);\n.entry k(){}", NULL},                  /* no body */
+        {".func f(.param .u64 .ptr .shared p){}\n.entry k(){}", NULL},                  /* no kernel */
+        {".entry k(.param .u64 .ptrs .shared p, .param .u64 .ptr .shareds q){}", NULL}, /* other words */
+    };
+    for (size_t i = 0; i < PJ_COUNT(rows); i++) {
+        PJ_CLEANUP_BUFFER struct pj_buffer text = {0};
+        struct reading reading;
+        pj_buffer_printf(&text, HEAD "%s", rows[i].body);
+        read_bytes(text.data, text.size, &reading);
+        check_finding(&reading, rows[i].body, rows[i].message ? "cannot-be-loaded" : "ok",
+                      reading.ptx.unloadable.line, rows[i].message);
+        pj_arena_free(&reading.arena);
+    }
+}
+
+static void test_samplers(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *message;
+    } rows[] = {
+        {".version 8.0\n.target sm_80, texmode_independent\n.address_size 64\n.global .samplerref s = { "
+         "addr_mode_0 = clamp_to_edge };\n.entry k(){}",
+         "line 4: a `.samplerref` beside `texmode_independent`, as OpenCL has it: the driver compiles that "
+         "and "
+         "cannot load it (CUDA_ERROR_NOT_FOUND); use texture objects (`.u64`), or leave the file out"},
+        {".version 8.0\n.target sm_80, texmode_independent\n.global .texref t; // .samplerref\n.entry k(){}",
+         NULL},
+        {".version 8.0\n.target sm_80, texmode_unified\n.global .samplerref s;\n.entry k(){}", NULL},
+    };
+    for (size_t i = 0; i < PJ_COUNT(rows); i++) {
+        struct reading reading;
+        read_bytes(rows[i].text, strlen(rows[i].text), &reading);
+        check_finding(&reading, rows[i].text, rows[i].message ? "cannot-be-loaded" : "ok",
+                      rows[i].message ? 4 : 0, rows[i].message);
+        pj_arena_free(&reading.arena);
+    }
 }
 
 #define CALL(what) ".entry k(){ {.param .b64 p; st.param.b64 [p], 0; " what "} ret;}\n"
@@ -366,6 +437,8 @@ int main(void)
         cmocka_unit_test(test_kernels),
         cmocka_unit_test(test_every_offset),
         cmocka_unit_test(test_long_name),
+        cmocka_unit_test(test_unloadable),
+        cmocka_unit_test(test_samplers),
         cmocka_unit_test(test_unresolved),
         cmocka_unit_test(test_supplied),
         cmocka_unit_test(test_linking),

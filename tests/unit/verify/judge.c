@@ -23,6 +23,7 @@ static void answers_of_the_driver_are_read(void **state)
         {209, PJ_LOAD_POISON, PJ_LOAD_POISON}, /* CUDA_ERROR_NO_BINARY_FOR_GPU */
         {223, PJ_LOAD_MISS, PJ_LOAD_MISS},     /* CUDA_ERROR_JIT_COMPILATION_DISABLED */
         {300, PJ_LOAD_POISON, PJ_LOAD_HIT},    /* CUDA_ERROR_INVALID_SOURCE */
+        {500, PJ_LOAD_POISON, PJ_LOAD_ODD},    /* CUDA_ERROR_NOT_FOUND */
         {999, PJ_LOAD_ODD, PJ_LOAD_ODD},       /* CUDA_ERROR_UNKNOWN */
         {-1, PJ_LOAD_ODD, PJ_LOAD_ODD},
     };
@@ -48,6 +49,18 @@ static void each_reason_has_its_evidence(void **state)
         {{.hits = 1, .canary = PJ_WITNESS_YES}, PJ_VERDICT_PROVEN, "", false},
         {{.misses = 3, .hits = 1, .canary = PJ_WITNESS_NO}, PJ_VERDICT_INCONCLUSIVE, "control-failed", false},
         {{.hits = 1, .poisoned = 1, .canary = PJ_WITNESS_YES}, PJ_VERDICT_MISSED, "entry-unusable", false},
+        {{.poisoned = 3, .canary = PJ_WITNESS_YES, .driver_made_it = true, .entry_present = PJ_WITNESS_YES},
+         PJ_VERDICT_REJECTED,
+         "cannot-be-loaded",
+         false},
+        {{.poisoned = 3, .canary = PJ_WITNESS_YES, .driver_made_it = true}, /* no file to look at */
+         PJ_VERDICT_REJECTED,
+         "cannot-be-loaded",
+         false},
+        {{.poisoned = 1, .canary = PJ_WITNESS_YES, .driver_made_it = true, .entry_present = PJ_WITNESS_NO},
+         PJ_VERDICT_MISSED, /* somebody damaged it meanwhile */
+         "entry-unusable",
+         false},
         {{.misses = 1, .canary = PJ_WITNESS_YES, .entry_present = PJ_WITNESS_NO, .entry_listed_before = true},
          PJ_VERDICT_EVICTED,
          "evicted",

@@ -328,6 +328,14 @@ static int take_unlinkable(struct pj_session *session, struct pj_outcome *outcom
     return 0;
 }
 
+/* A link is judged by its linker, and code for another architecture does not load here in any case. */
+static bool made_by_driver(const struct pj_session *session, const struct pj_prove_seat *seat,
+                           const struct pj_outcome *outcome, const struct pj_job *job)
+{
+    bool compiled = outcome->origin == PJ_ORIGIN_COMPILED || outcome->origin == PJ_ORIGIN_REPAIRED;
+    return compiled && !job->link && foreign_target(session, seat->run->device, job) == 0;
+}
+
 static int take_job(struct pj_prove *prove, const struct pj_prove_seat *seat,
                     const struct pj_wire_loaded *loaded, struct pj_error **err)
 {
@@ -362,9 +370,15 @@ static int take_job(struct pj_prove *prove, const struct pj_prove_seat *seat,
         return 0;
     case PJ_LOAD_POISON:
         evidence->poisoned++;
-        outcome->reason_code = "entry-unusable";
+        evidence->driver_made_it = made_by_driver(session, seat, outcome, job);
+        outcome->reason_code = evidence->driver_made_it ? "cannot-be-loaded" : "entry-unusable";
         outcome->reason = pj_arena_printf(
-            &session->arena, "the entry is there and the driver cannot load it: %s", loaded->result_name);
+            &session->arena,
+            evidence->driver_made_it
+                ? "the driver compiles it and cannot load what it made (%s), cached or not: change the PTX, "
+                  "or leave it out"
+                : "the entry is there and the driver cannot load it: %s",
+            loaded->result_name);
         break;
     case PJ_LOAD_MEMORY:
         evidence->memory++;
