@@ -8,7 +8,8 @@
 #include "base/file.h"
 #include "host/check.h"
 
-/* `variable` names the directory itself, else it is `below` HOME; XDG_CACHE_HOME replaces .cache there. */
+/* `variable` names the directory itself, else it is `below` HOME, or nothing; XDG_CACHE_HOME replaces .cache
+ * there. */
 static const struct {
     const char *whose, *variable, *below;
 } caches[] = {
@@ -19,6 +20,7 @@ static const struct {
     {"JAX's", "JAX_COMPILATION_CACHE_DIR", ".cache/jax"},
     {"Numba's", "NUMBA_CACHE_DIR", ".cache/numba"},
     {"Warp's", "WARP_CACHE_PATH", ".cache/warp"},
+    {"OptiX's", "OPTIX_CACHE_PATH", NULL},
 };
 
 static bool is_folder(const struct pj_program *program, const char *path, bool *ret_failed)
@@ -50,22 +52,19 @@ static char *default_place(const struct pj_program *program, const char *home, c
     return pj_path_join(home, below);
 }
 
-/* /tmp/torchinductor_USER */
-static int check_inductor(const struct pj_program *program, struct pj_finding_list *findings,
-                          struct pj_error **err)
+/* Those whose folder ends in a user's name. */
+static int check_matching(const struct pj_program *program, const char *folder, const char *name,
+                          const char *whose, struct pj_finding_list *findings, struct pj_error **err)
 {
     glob_t matches = {0};
-    const char *temporary = pj_program_variable(program, "TMPDIR");
     PJ_CLEANUP_BUFFER struct pj_buffer pattern = {0};
-    pj_buffer_printf(&pattern, "%s%s/torchinductor_*", program->root,
-                     temporary && *temporary ? temporary : "/tmp");
+    pj_buffer_printf(&pattern, "%s%s/%s", program->root, folder, name);
     if (pattern.failed)
         return pj_error_no_memory(err);
     int problem = glob(pattern.data, 0, NULL, &matches);
     int r = problem == GLOB_NOSPACE ? pj_error_no_memory(err) : 0;
     for (size_t i = 0; problem == 0 && r == 0 && i < matches.gl_pathc; i++)
-        r = check_folder(program, matches.gl_pathv[i] + strlen(program->root), "PyTorch Inductor's", findings,
-                         err);
+        r = check_folder(program, matches.gl_pathv[i] + strlen(program->root), whose, findings, err);
     globfree(&matches);
     return r;
 }
@@ -74,12 +73,16 @@ int pj_check_other_caches(const struct pj_program *program, const char *path,
                           struct pj_finding_list *findings, struct pj_error **err)
 {
     const char *home = pj_program_variable(program, "HOME");
-    int r = check_inductor(program, findings, err);
+    const char *temporary = pj_program_variable(program, "TMPDIR");
+    int r = check_matching(program, temporary && *temporary ? temporary : "/tmp", "torchinductor_*",
+                           "PyTorch Inductor's", findings, err);
+    if (r == 0)
+        r = check_matching(program, "/var/tmp", "OptixCache_*", "OptiX's", findings, err);
     for (size_t i = 0; i < PJ_COUNT(caches) && r == 0; i++) {
         const char *named = pj_program_variable(program, caches[i].variable);
         if (named && *named == '/') {
             r = check_folder(program, named, caches[i].whose, findings, err);
-        } else if (home && *home == '/') {
+        } else if (caches[i].below && home && *home == '/') {
             PJ_CLEANUP_FREE char *below = default_place(program, home, caches[i].below);
             r = check_folder(program, below, caches[i].whose, findings, err);
         }

@@ -342,6 +342,31 @@ int pj_toolkit_ptxas(const struct pj_host_root *root, const char *given, const c
     return end_search(&search, r, ret_paths, ret_count);
 }
 
+static int add_device_runtime(struct search *search, const char *home)
+{
+    int r = 0;
+    for (size_t i = 0; i < PJ_COUNT(library_folders) && r == 0; i++) {
+        PJ_CLEANUP_FREE char *folder = pj_path_join(home, library_folders[i]);
+        r = folder ? add_file_in(search, folder, PJ_TOOLKIT_DEVICE_RUNTIME) : pj_error_no_memory(search->err);
+    }
+    return r;
+}
+
+int pj_toolkit_device_runtime(const struct pj_host_root *root, const char *cuda_home, struct pj_arena *arena,
+                              const char **ret_path, struct pj_error **err)
+{
+    struct search search = {.arena = arena, .err = err};
+    const char **paths = NULL;
+    size_t count = 0;
+    int r = add_home(&search, cuda_home, add_device_runtime);
+    if (r == 0)
+        r = add_installed(&search, root, add_device_runtime);
+    r = end_search(&search, r, &paths, &count);
+    if (r == 0)
+        *ret_path = count > 0 ? paths[0] : NULL;
+    return r;
+}
+
 /* Does the folder hold the headers that sources include? A wheel of NVRTC alone has a folder without them. */
 static bool has_headers(const char *folder, bool *ret_failed)
 {

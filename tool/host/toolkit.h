@@ -48,6 +48,14 @@ int pj_toolkit_ptxas(const struct pj_host_root *root, const char *given, const c
                      const char *path_variable, struct pj_arena *arena, const char ***ret_paths,
                      size_t *ret_count, struct pj_error **err);
 
+#define PJ_TOOLKIT_DEVICE_RUNTIME "libcudadevrt.a"
+
+/** The library of that name, which defines what kernels call to start others: in the toolkit `cuda_home`
+ * (NULL or "": none), else in /usr/local/cuda and /usr/local/cuda-<version>, newest first, below the root.
+ * *ret_path, in the arena, is NULL where there is none. */
+int pj_toolkit_device_runtime(const struct pj_host_root *root, const char *cuda_home, struct pj_arena *arena,
+                              const char **ret_path, struct pj_error **err);
+
 /** Does this folder hold anything of a toolkit, where one has it: NVRTC, nvJitLink, ptxas, headers? */
 int pj_toolkit_is_there(const char *cuda_home, struct pj_arena *arena, bool *ret_there,
                         struct pj_error **err);

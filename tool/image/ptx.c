@@ -100,12 +100,21 @@ static void say_unloadable(struct pj_ptx_reader *reader, const struct pj_ptx_unl
 static void judge(struct pj_ptx_reader *reader)
 {
     const struct pj_ptx *ptx = reader->ptx;
-    if (ptx->unresolved) {
+    if (ptx->optix) {
+        (void)pj_ptx_say(
+            reader, PJ_PTX_OPTIX_MODULE, NULL,
+            "line %zu: %s: this is an OptiX module: OptiX compiles it and keeps the code in its own "
+            "cache, the CUDA driver does not; leave it out",
+            ptx->optix_line, pj_ptx_quote(reader, ptx->optix, strlen(ptx->optix)));
+        reader->finding->line = ptx->optix_line;
+    } else if (ptx->unresolved) {
         (void)pj_ptx_say(
             reader, PJ_PTX_NEEDS_LINKING, NULL,
-            "line %zu: the function %s is called but not defined here: name this file and the one "
-            "that defines it together under `link:`",
-            ptx->unresolved_line, pj_ptx_quote(reader, ptx->unresolved, strlen(ptx->unresolved)));
+            "line %zu: the function %s is called but not defined here: name this file and %s together under "
+            "`link:`",
+            ptx->unresolved_line, pj_ptx_quote(reader, ptx->unresolved, strlen(ptx->unresolved)),
+            pj_ptx_is_device_runtime(ptx->unresolved) ? "the toolkit's libcudadevrt.a"
+                                                      : "the one that defines it");
         reader->finding->line = ptx->unresolved_line;
     } else if (ptx->unloadable.what) {
         say_unloadable(reader, &ptx->unloadable);
@@ -199,6 +208,13 @@ size_t pj_ptx_missing_kernel(const struct pj_ptx *ptx, const char *const *wanted
     return count;
 }
 
+bool pj_ptx_is_device_runtime(const char *name)
+{
+    bool of_cuda = strncmp(name, "cuda", 4) == 0 && name[4] >= 'A' && name[4] <= 'Z';
+    /* Functions of graphs are the driver's own. */
+    return (of_cuda && strncmp(name, "cudaGraph", 9) != 0) || strncmp(name, "__cudaCDP", 9) == 0;
+}
+
 static int compare_name(const void *name, const void *item)
 {
     return strcmp(name, ((const struct pj_ptx_function *)item)->name);
@@ -228,6 +244,7 @@ const char *pj_ptx_finding_name(enum pj_ptx_finding_code code)
         [PJ_PTX_32_BIT] = "32-bit",
         [PJ_PTX_NEWER_THAN_DRIVER] = "newer-than-driver",
         [PJ_PTX_NEWER_THAN_GPU] = "newer-than-gpu",
+        [PJ_PTX_OPTIX_MODULE] = "optix-module",
         [PJ_PTX_NEEDS_LINKING] = "needs-linking",
         [PJ_PTX_CANNOT_BE_LOADED] = "cannot-be-loaded",
         [PJ_PTX_NO_KERNELS] = "no-kernels",

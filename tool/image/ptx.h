@@ -55,6 +55,8 @@ struct pj_ptx {
                             each caller; none at all where nothing has to come from elsewhere */
     size_t call_count;
     struct pj_ptx_unloadable unloadable;
+    const char *optix; /* what tells that it is an OptiX module: a function, call or variable; NULL = none */
+    size_t optix_line;
     size_t marker_line; /* line of a `# 1 "x"` in front of .version, 0 where there is none: ptxas takes such a
                            file, driver 580 answers CUDA_ERROR_INVALID_IMAGE */
     size_t text_size;   /* bytes before the first NUL: what the driver reads [facts 3] */
@@ -72,6 +74,7 @@ enum pj_ptx_finding_code {
     PJ_PTX_32_BIT,             /* .address_size 32: no present architecture runs it */
     PJ_PTX_NEWER_THAN_DRIVER,  /* .version above what the driver takes */
     PJ_PTX_NEWER_THAN_GPU,     /* .target above, or bound to another architecture than, the GPU */
+    PJ_PTX_OPTIX_MODULE,       /* OptiX compiles it, not the CUDA driver */
     PJ_PTX_NEEDS_LINKING,      /* calls a function defined elsewhere */
     PJ_PTX_CANNOT_BE_LOADED,   /* the driver compiles and stores it, and loads it never [77] */
     PJ_PTX_NO_KERNELS,         /* compiles, but only its own entry is warmed: a warning */
@@ -100,6 +103,9 @@ int pj_ptx_check_target(const struct pj_ptx *ptx, uint16_t device, struct pj_isa
 
 /** Index of the first of `wanted` kernels that is not in `ptx`, or `count`. */
 size_t pj_ptx_missing_kernel(const struct pj_ptx *ptx, const char *const *wanted, size_t count);
+
+/** Is a function of this name one of CUDA's device runtime, which libcudadevrt.a defines? */
+bool pj_ptx_is_device_runtime(const char *name);
 
 /** The function or kernel of that name, or NULL. */
 const struct pj_ptx_function *pj_ptx_find(const struct pj_ptx *ptx, const char *name);

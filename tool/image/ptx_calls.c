@@ -83,8 +83,7 @@ static bool read_aliases(struct pj_ptx *ptx, struct work *work, struct pj_ptx_cu
     return true;
 }
 
-/* Name of what `call` at the cursor calls; length 0 where it is no call of a name. */
-static size_t read_callee(struct pj_ptx_cursor *cursor)
+size_t pj_ptx_read_callee(struct pj_ptx_cursor *cursor)
 {
     cursor->at += strlen("call");
     while (cursor->at < cursor->end && (*cursor->at == '.' || pj_ptx_is_name(*cursor->at)))
@@ -126,7 +125,7 @@ static int find_calls(struct pj_ptx *ptx, struct work *work, struct pj_ptx_curso
             next++;
         const struct pj_ptx_place *caller = next > 0 ? &places->items[next - 1] : NULL;
         /* Never back: a text of nothing but half calls would be read over and over. */
-        size_t length = read_callee(&cursor);
+        size_t length = pj_ptx_read_callee(&cursor);
         size_t callee = find_function(ptx, cursor.at, length);
         cursor.at += length;
         if (callee == PJ_PTX_NO_FUNCTION || is_indirect(&cursor))

@@ -294,6 +294,8 @@ static int read_all(struct pj_ptx_reader *reader, struct work *work, struct pj_e
     if (r == 0)
         r = keep_kernels(reader, places, err);
     if (r == 0)
+        r = pj_ptx_find_optix(reader, body, places, err);
+    if (r == 0)
         pj_ptx_find_unloadable(reader, body, places);
     return r == 0 ? pj_ptx_read_calls(reader, body, places, err) : r;
 }

@@ -54,6 +54,15 @@ int pj_ptx_read_functions(struct pj_ptx_reader *reader, struct pj_error **err);
 void pj_ptx_find_unloadable(struct pj_ptx_reader *reader, struct pj_ptx_cursor body,
                             const struct pj_ptx_places *places);
 
+/** Finds what tells that OptiX compiles a text with these places, from `body` on. PJ_ERROR_NO_MEMORY is the
+ * only failure. */
+int pj_ptx_find_optix(struct pj_ptx_reader *reader, struct pj_ptx_cursor body,
+                      const struct pj_ptx_places *places, struct pj_error **err);
+
+/** Length of the name that `call` at the cursor calls, and the cursor at it; 0 where it is no call of a name.
+ */
+size_t pj_ptx_read_callee(struct pj_ptx_cursor *cursor);
+
 /** Behind a parenthesised list, or `at` where there is none. */
 const char *pj_ptx_skip_list(const char *at, const char *end);
 

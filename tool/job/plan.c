@@ -203,26 +203,6 @@ static int add_job(struct pj_plan *plan, size_t module_index, const struct pj_pl
     return pj_plan_digest(module, &plan->jobs[plan->job_count - 1], err);
 }
 
-/* Does the driver of this CUDA version know the architecture? Unknown versions: yes, its own word decides. */
-static bool driver_knows(const struct pj_plan_machine *machine, uint16_t number)
-{
-    struct pj_isa highest, lowest;
-    if (machine->cuda_version == 0 || !pj_isa_highest_for_cuda(machine->cuda_version, &highest))
-        return true;
-    return !pj_isa_lowest_for((struct pj_arch){.number = number}, &lowest) ||
-           pj_isa_compare(lowest, highest) <= 0;
-}
-
-static int driver_leaves_out(struct pj_plan *plan, size_t module, const struct pj_plan_machine *machine,
-                             uint16_t target, struct pj_error **err)
-{
-    int version = machine->cuda_version;
-    return leave_out(plan, module, target,
-                     pj_arena_printf(&plan->arena, "unknown to a driver of CUDA %d.%d", version / 1000,
-                                     version % 1000 / 10),
-                     err);
-}
-
 static struct pj_arch number(uint16_t device)
 {
     return (struct pj_arch){.number = device};
@@ -248,8 +228,7 @@ static int expand_spec(struct pj_plan *plan, size_t module, const struct pj_plan
     for (size_t i = 0; i < count; i++) {
         if (!pj_target_contains(spec, all[i]))
             continue;
-        int r = driver_knows(machine, all[i]) ? add_job(plan, module, machine, number(all[i]), false, err)
-                                              : driver_leaves_out(plan, module, machine, all[i], err);
+        int r = add_job(plan, module, machine, number(all[i]), false, err);
         if (r < 0)
             return r;
     }

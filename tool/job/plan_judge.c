@@ -5,6 +5,7 @@
 
 #include "arch/isa.h"
 #include "arch/nvrtc_options.h"
+#include "base/buffer.h"
 #include "base/names.h"
 #include "image/ptx_link.h"
 #include "job/plan_private.h"
@@ -231,6 +232,56 @@ static int judge_cubin_target(struct pj_plan *plan, const struct pj_plan_image *
         pj_arena_printf(&plan->arena, "a cubin for sm_%u does not run there", cubin_number(image)), err);
 }
 
+bool pj_plan_driver_takes(const struct pj_plan_machine *machine, uint16_t target)
+{
+    struct pj_isa highest, lowest;
+    size_t count;
+    const uint16_t *all = pj_arch_all(&count);
+    const int cuda_13 = 13000;
+    for (size_t i = 0; i < machine->device_count; i++) {
+        if (machine->devices[i] == target)
+            return true;
+    }
+    if (machine->cuda_version == 0 || !pj_isa_highest_for_cuda(machine->cuda_version, &highest))
+        return true;
+    if (pj_isa_lowest_for((struct pj_arch){.number = target}, &lowest) && pj_isa_compare(lowest, highest) > 0)
+        return false;
+    if (machine->cuda_version < cuda_13 || target > all[count - 1])
+        return true;
+    for (size_t i = 0; i < count; i++) {
+        if (all[i] == target)
+            return true;
+    }
+    return pj_isa_compare(lowest, (struct pj_isa){9, 0}) > 0; /* what came after the list */
+}
+
+/* A target that was named, and for which the driver makes no code whatever the module is. */
+static int judge_driver(struct pj_plan *plan, const struct pj_plan_machine *machine, struct pj_job *job,
+                        struct pj_error **err)
+{
+    int version = machine->cuda_version;
+    if (job->target == 0 || pj_plan_driver_takes(machine, job->target))
+        return 0;
+    PJ_CLEANUP_BUFFER struct pj_buffer known = {0};
+    size_t count;
+    const uint16_t *all = pj_arch_all(&count);
+    for (size_t i = 0; i < count; i++) {
+        if (pj_plan_driver_takes(machine, all[i]))
+            pj_buffer_printf(&known, "%ssm_%u", known.size ? ", " : "", all[i]);
+    }
+    if (known.failed)
+        return pj_error_no_memory(err);
+    return not_for_target(
+        job, "unknown-to-driver",
+        pj_arena_printf(&plan->arena,
+                        "a driver of CUDA %d.%d makes no code for sm_%u: leave this target out, "
+                        "or name one of %s",
+                        version / 1000, version % 1000 / 10, job->target, pj_buffer_text(&known)),
+        pj_arena_printf(&plan->arena, "unknown to a driver of CUDA %d.%d", version / 1000,
+                        version % 1000 / 10),
+        err);
+}
+
 static int judge_target(struct pj_plan *plan, const struct pj_plan_image *const *images, size_t count,
                         const struct pj_plan_machine *machine, struct pj_job *job, struct pj_error **err)
 {
@@ -265,8 +316,10 @@ static const char *undefined_function(struct pj_plan *plan, const char *path, co
         return NULL;
     return pj_arena_printf(&plan->arena,
                            "%s: line %zu: %s calls the function %s, which no file of this link defines: name "
-                           "the one that does as well",
-                           path, lack->missing->line, caller, missing);
+                           "%s as well",
+                           path, lack->missing->line, caller, missing,
+                           pj_ptx_is_device_runtime(lack->missing->name) ? "the toolkit's libcudadevrt.a"
+                                                                         : "the one that does");
 }
 
 /* What the kernels of a link of PTX alone lack, the driver's linker will miss [48][70]. */
@@ -287,6 +340,20 @@ static int judge_needs(struct pj_plan *plan, const struct pj_plan_image *const *
         return r;
     return pj_job_decide(job, PJ_JOB_REJECTED, "undefined-function",
                          undefined_function(plan, images[lack.text]->path, &lack), err);
+}
+
+/* What is loaded by itself has to hold all that it calls, reached or not: the driver refuses it else. Which
+ * functions a driver supplies is known of PTX as old as the drivers that were asked. */
+static int judge_alone(struct pj_plan *plan, const struct pj_plan_image *image, struct pj_job *job,
+                       struct pj_error **err)
+{
+    const struct pj_isa asked = {9, 0};
+    const char *code = pj_ptx_finding_name(PJ_PTX_NEEDS_LINKING);
+    if (!image->warning_code || strcmp(image->warning_code, code) != 0 ||
+        pj_isa_number(image->ptx.version) > pj_isa_number(asked))
+        return 0;
+    return pj_job_decide(job, PJ_JOB_REJECTED, image->warning_code,
+                         pj_arena_printf(&plan->arena, "%s: %s", image->path, image->warning), err);
 }
 
 int pj_plan_judge_module(struct pj_plan *plan, struct pj_job *job, struct pj_error **err)
@@ -324,6 +391,10 @@ int pj_plan_judge(struct pj_plan *plan, struct pj_job *job, const struct pj_plan
         return 0; /* what the linker makes of its files is judged when it is there */
     if (module->kind == PJ_MODULE_LINK)
         r = judge_link(plan, module, images, job, err);
+    else
+        r = judge_alone(plan, images[0], job, err);
+    if (r == 0 && job->fate == PJ_JOB_OPEN)
+        r = judge_driver(plan, machine, job, err);
     if (r == 0 && job->fate == PJ_JOB_OPEN)
         r = judge_target(plan, images, pj_plan_file_count(module), machine, job, err);
     if (r == 0 && job->fate == PJ_JOB_OPEN && module->kind == PJ_MODULE_LINK)
@@ -360,5 +431,7 @@ int pj_plan_judge_prepared(struct pj_plan *plan, struct pj_job *job, const struc
         r = explain_link(plan, module, job, err);
     if (r == 0 && job->fate == PJ_JOB_OPEN)
         r = judge_kernels(plan, module, images, 1, job, err);
+    if (r == 0 && job->fate == PJ_JOB_OPEN)
+        r = judge_alone(plan, images[0], job, err);
     return r == 0 && job->fate == PJ_JOB_OPEN ? judge_target(plan, images, 1, machine, job, err) : r;
 }

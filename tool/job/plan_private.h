@@ -25,7 +25,11 @@ int pj_plan_reread(const struct pj_plan_image *image, struct pj_buffer *bytes, b
 int pj_plan_judge(struct pj_plan *plan, struct pj_job *job, const struct pj_plan_machine *machine,
                   struct pj_error **err);
 
-/** The same for the PTX that was prepared for a source. */
+/** Does the machine's driver make code for the architecture? True where it is not known: the driver's own
+ * word decides then. */
+bool pj_plan_driver_takes(const struct pj_plan_machine *machine, uint16_t target);
+
+/** The same as pj_plan_judge for the PTX that was prepared for a source. */
 int pj_plan_judge_prepared(struct pj_plan *plan, struct pj_job *job, const struct pj_plan_machine *machine,
                            struct pj_error **err);
 

@@ -40,7 +40,7 @@ static int find_entries(struct pj_session *session, struct pj_error **err)
 }
 
 /* The driver of a profile in place of the one that a receipt tells of: its stamp, and what it takes. */
-static int take_profile(struct pj_session *session, struct pj_error **err)
+static int take_profile(struct pj_session *session, struct pj_profile *ret_profile, struct pj_error **err)
 {
     const struct pj_options *options = session->options;
     struct pj_profile profile = {0};
@@ -69,21 +69,24 @@ static int take_profile(struct pj_session *session, struct pj_error **err)
     session->stamp = profile.stamp;
     session->format = PJ_FORMAT_KNOWN;
     session->machine.cuda_version = profile.cuda_version;
+    *ret_profile = profile;
     return pj_offline_refuse_native(session, err);
 }
 
 int pj_plan(const struct pj_options *options, struct pj_result **ret_result, struct pj_error **err)
 {
     PJ_CLEANUP_SESSION struct pj_session *session = NULL;
+    struct pj_profile profile = {0};
     int r = pj_request_open(options, "plan", &session, err);
     if (r == 0)
         r = pj_opening_note_environment(session, err);
     if (r == 0)
-        r = take_profile(session, err);
+        r = take_profile(session, &profile, err);
     if (r == 0)
         r = pj_plan_read(session->manifest, &session->selection, &session->plan, err);
     if (r == 0)
-        r = pj_request_expand(session, err);
+        r = options->offline_count > 0 ? pj_offline_expand(session, &profile, 1, err)
+                                       : pj_request_expand(session, err);
     if (r == 0 && session->format != PJ_FORMAT_KNOWN)
         r = pj_session_note(
             session, err,

@@ -137,16 +137,18 @@ static void test_other_caches(void **state)
     CLEANUP_FOLDER struct folder folder;
     PJ_CLEANUP_PROGRAM struct pj_program program;
     PJ_CLEANUP_FINDING_LIST struct pj_finding_list list = {0};
-    char home[600], temporary[600], cache[600], found[3000];
+    char home[600], temporary[600], cache[600], optix[600], found[3000];
     folder_make(&folder);
     folder_write(&folder, ".triton/cache/a", "");
     folder_write(&folder, "xdg/jax/a", "");
     folder_write(&folder, ".nv/ComputeCache/index", "");
     folder_write(&folder, "torchinductor_app/a", "");
+    folder_write(&folder, "optix/optix7cache.db", "");
     (void)snprintf(home, sizeof home, "HOME=%s", folder.path);
     (void)snprintf(temporary, sizeof temporary, "TMPDIR=%s", folder.path);
+    (void)snprintf(optix, sizeof optix, "OPTIX_CACHE_PATH=%s/optix", folder.path);
     (void)snprintf(cache, sizeof cache, "XDG_CACHE_HOME=%s/xdg", folder.path);
-    program_make(&program, (const char *const[]){home, temporary, cache, NULL});
+    program_make(&program, (const char *const[]){home, temporary, cache, optix, NULL});
     assert_int_equal(pj_check_other_caches(&program, "/var/nv", &list, NULL), 0);
     (void)snprintf(
         found, sizeof found,
@@ -154,9 +156,10 @@ static void test_other_caches(void **state)
         "fill\n"
         "other-cache %s/.triton/cache: it is Triton's own cache, which prejit does not fill\n"
         "other-cache %s/xdg/jax: it is JAX's own cache, which prejit does not fill\n"
+        "other-cache %s/optix: it is OptiX's own cache, which prejit does not fill\n"
         "other-cache %s/.nv/ComputeCache: it is the driver's default cache; programs without "
         "CUDA_CACHE_PATH use it\n",
-        folder.path, folder.path, folder.path, folder.path);
+        folder.path, folder.path, folder.path, folder.path, folder.path);
     expect_findings(&list, found);
 }
 

@@ -401,6 +401,37 @@ static void make_ptxas(struct folder *folder)
     folder_link(folder, "../opt/cuda/bin/ptxas", "links/ptxas");
 }
 
+static void expect_device_runtime(const struct folder *folder, const char *home, const char *expected)
+{
+    const struct pj_host_root root = {folder->path};
+    PJ_CLEANUP_ARENA struct pj_arena arena = {0};
+    PJ_CLEANUP_FREE char *home_path = home ? pj_path_join(folder->path, home) : NULL;
+    PJ_CLEANUP_FREE char *wanted = expected ? pj_path_join(folder->path, expected) : NULL;
+    struct pj_error *err = NULL;
+    const char *path = "";
+    expect_success(pj_toolkit_device_runtime(&root, home_path, &arena, &path, &err), &err);
+    if (expected)
+        assert_string_equal(path, wanted);
+    else
+        assert_null(path);
+}
+
+static void device_runtime_comes_from_home_and_toolkits(void **state)
+{
+    (void)state;
+    CLEANUP_FOLDER struct folder folder;
+    folder_make(&folder);
+    expect_device_runtime(&folder, NULL, NULL);
+    folder_write(&folder, "usr/local/cuda-12.9/targets/x86_64-linux/lib/libcudadevrt.a", "");
+    folder_write(&folder, "usr/local/cuda-13.0/lib64/libcudadevrt.a", "");
+    folder_write(&folder, "opt/cuda/lib/libcudadevrt.a", "");
+    expect_device_runtime(&folder, NULL, "usr/local/cuda-13.0/lib64/libcudadevrt.a");
+    expect_device_runtime(&folder, "none", "usr/local/cuda-13.0/lib64/libcudadevrt.a");
+    expect_device_runtime(&folder, "opt/cuda", "opt/cuda/lib/libcudadevrt.a");
+    folder_link(&folder, "cuda-12.9", "usr/local/cuda");
+    expect_device_runtime(&folder, NULL, "usr/local/cuda/targets/x86_64-linux/lib/libcudadevrt.a");
+}
+
 static void ptxas_comes_from_home_path_and_toolkits(void **state)
 {
     (void)state;
@@ -527,6 +558,7 @@ int main(void)
         cmocka_unit_test(the_name_tells_the_build),
         cmocka_unit_test(no_memory_is_told),
         cmocka_unit_test(ptxas_comes_from_home_path_and_toolkits),
+        cmocka_unit_test(device_runtime_comes_from_home_and_toolkits),
         cmocka_unit_test(ptxas_that_is_given_must_be_there),
         cmocka_unit_test(no_memory_for_ptxas_is_told),
     };

@@ -222,6 +222,7 @@ static void test_codes(void **state)
         {PJ_PTX_32_BIT, "32-bit", false},
         {PJ_PTX_NEWER_THAN_DRIVER, "newer-than-driver", false},
         {PJ_PTX_NEWER_THAN_GPU, "newer-than-gpu", false},
+        {PJ_PTX_OPTIX_MODULE, "optix-module", false},
         {PJ_PTX_NEEDS_LINKING, "needs-linking", true},
         {PJ_PTX_CANNOT_BE_LOADED, "cannot-be-loaded", false},
         {PJ_PTX_NO_KERNELS, "no-kernels", true},

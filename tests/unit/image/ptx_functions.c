@@ -181,6 +181,76 @@ static void test_samplers(void **state)
     }
 }
 
+/* The line and name are what tells it. */
+static void test_optix(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *body, *name; /* NULL = it is none */
+        size_t line;
+    } rows[] = {
+        {".visible .entry __raygen__x(){}", "__raygen__x", 4},
+        {".entry __anyhit__x(){}", "__anyhit__x", 4},
+        {".entry __closesthit__x(){}", "__closesthit__x", 4},
+        {".entry __intersection__x(){}", "__intersection__x", 4},
+        {".entry __miss__x(){}", "__miss__x", 4},
+        {".entry __exception__x(){}", "__exception__x", 4},
+        {".entry k(){}\n.visible .func __direct_callable__f(){}", "__direct_callable__f", 5},
+        {".entry k(){}\n.visible .func __continuation_callable__f(){}", "__continuation_callable__f", 5},
+        {".entry k(){\ncall (%r1), _optix_get_launch_index_x, ();}", "_optix_get_launch_index_x", 5},
+        {".extern .func _optix_f;\n.entry k(){\ncall _optix_f;}", "_optix_f", 6},
+        {".entry k(){ call (%rd1), _rt_buffer_get_64, (%rd2); }", "_rt_buffer_get_64", 4},
+        {".global .align 4 .b8 _ZN21rti_internal_typeinfo6colorsE[8];\n.entry k(){}",
+         "_ZN21rti_internal_typeinfo6colorsE", 4},
+        {".entry raygen(){} .entry x__raygen__(){}", NULL, 0},
+        {".entry k(){} // _optix_f _rt_f rti_internal_ __raygen__x", NULL, 0},
+        {".entry k(){ /* call _optix_f; rti_internal_x */ }", NULL, 0},
+        {".func _rt_f(){}\n.entry k(){ call _rt_f; }", NULL, 0}, /* its own */
+        {".entry k(){ call __rt_f, (); }", NULL, 0},
+    };
+    for (size_t i = 0; i < PJ_COUNT(rows); i++) {
+        PJ_CLEANUP_BUFFER struct pj_buffer text = {0}, message = {0};
+        struct reading reading;
+        pj_buffer_printf(&text, HEAD "%s", rows[i].body);
+        read_bytes(text.data, text.size, &reading);
+        pj_buffer_printf(&message,
+                         "line %zu: \"%s\": this is an OptiX module: OptiX compiles it and keeps the code in "
+                         "its own cache, the CUDA driver does not; leave it out",
+                         rows[i].line, rows[i].name ? rows[i].name : "");
+        check_finding(&reading, rows[i].body, rows[i].name ? "optix-module" : "ok", rows[i].line,
+                      rows[i].name ? message.data : NULL);
+        pj_arena_free(&reading.arena);
+    }
+}
+
+static void test_device_runtime(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        bool is_one;
+    } rows[] = {{"cudaLaunchDeviceV2", true},
+                {"cudaGetParameterBuffer", true},
+                {"__cudaCDP2Malloc", true},
+                {"cudaGraphNew", false},
+                {"cudart", false},
+                {"my_cudaMalloc", false},
+                {"cuda", false},
+                {"", false}};
+    for (size_t i = 0; i < PJ_COUNT(rows); i++) {
+        if (pj_ptx_is_device_runtime(rows[i].name) != rows[i].is_one)
+            fail_msg("%s", rows[i].name);
+    }
+    static const char text[] = HEAD ".extern .func cudaLaunchDevice;\n.entry k(){ call cudaLaunchDevice; }";
+    struct reading reading;
+    read_bytes(text, strlen(text), &reading);
+    check_finding(
+        &reading, text, "needs-linking", 4,
+        "line 4: the function \"cudaLaunchDevice\" is called but not defined here: name this file and "
+        "the toolkit's libcudadevrt.a together under `link:`");
+    pj_arena_free(&reading.arena);
+}
+
 #define CALL(what) ".entry k(){ {.param .b64 p; st.param.b64 [p], 0; " what "} ret;}\n"
 #define EXTERN     ".extern .func foo (.param .b64 a);\n"
 
@@ -439,6 +509,8 @@ int main(void)
         cmocka_unit_test(test_long_name),
         cmocka_unit_test(test_unloadable),
         cmocka_unit_test(test_samplers),
+        cmocka_unit_test(test_optix),
+        cmocka_unit_test(test_device_runtime),
         cmocka_unit_test(test_unresolved),
         cmocka_unit_test(test_supplied),
         cmocka_unit_test(test_linking),

@@ -114,10 +114,10 @@ static void test_all(void **state)
     plan_case_make(&twice);
     plan_expect(&twice, "a@sm_90 | a | native | open\n"
                         "b@sm_87 | b | foreign | incompatible | newer-than-gpu\n"
-                        "c@sm_103 | c | foreign | open\n");
+                        "c@sm_110 | c | foreign | incompatible | unknown-to-driver\n");
     plan_expect_left_out(&twice, "a: 80 86 87 89: .target sm_90 runs on compute capability 9.0 and above\n"
                                  "b: 80 86: .target sm_90 runs on compute capability 9.0 and above\n"
-                                 "c: 110: unknown to a driver of CUDA 12.8\n");
+                                 "c: 103: unknown to a driver of CUDA 12.8\n");
 }
 
 static void test_too_new_for_the_driver(void **state)

@@ -349,9 +349,8 @@ static void test_prepared_faults(void **state)
     } rows[] = {
         {PTX("sm_90"), "open", NULL},
         {".version 8.6\n.target sm_50\n.address_size 64\n", "open | no-kernels",
-         "no kernel (.entry) is defined here: the text compiles, but nothing but its own cache entry is "
-         "warmed "
-         "by it; check that this is the file you mean"},
+         "no kernel (.entry) is defined here, so nothing but its own cache entry can be warmed by it; check "
+         "that this is the file you mean"},
         {"hello\n", "rejected | not-ptx",
          "FOLDER/k.cu: this is text without a PTX header, not PTX: PTX starts with .version: check that this "
          "is the file you mean"},

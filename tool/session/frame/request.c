@@ -12,6 +12,7 @@
 #include "session/prepare/prepare.h"
 #include "session/receipt/file.h"
 #include "session/receipt/identity.h"
+#include "session/run/device_runtime.h"
 #include "session/run/given_file.h"
 #include "session/run/left_out.h"
 #include "session/run/machine.h"
@@ -145,6 +146,8 @@ int pj_request_expand(struct pj_session *session, struct pj_error **err)
         r = pj_plan_settle(session->plan, err);
     if (r == 0)
         r = pj_left_out_note(session, err);
+    if (r == 0)
+        r = pj_device_runtime_note(session, err);
     if (r == 0)
         r = pj_unserved_note(session, err);
     if (r < 0)

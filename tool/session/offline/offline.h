@@ -22,6 +22,11 @@ int pj_offline_warm(const struct pj_options *options, struct pj_result **ret_res
 int pj_offline_load_profile(struct pj_session *session, const char *given, struct pj_profile *ret_profile,
                             struct pj_error **err);
 
+/** Plans the jobs of a read plan for the drivers of these profiles, sources prepared, and makes their
+ * outcomes: what no profile covers has its fate. */
+int pj_offline_expand(struct pj_session *session, struct pj_profile *profiles, size_t count,
+                      struct pj_error **err);
+
 /** PJ_ERROR_USAGE where a selected module has the target native, which a GPU would have to tell. */
 int pj_offline_refuse_native(const struct pj_session *session, struct pj_error **err);
 

@@ -4,6 +4,7 @@
 
 #include "session/offline/private.h"
 #include "session/prepare/prepare.h"
+#include "session/run/device_runtime.h"
 #include "session/run/left_out.h"
 #include "session/run/outcome.h"
 
@@ -170,19 +171,20 @@ static int make_outcomes(struct pj_session *session, struct pj_error **err)
     return 0;
 }
 
-int pj_offline_plan(struct pj_offline *offline, struct pj_error **err)
+int pj_offline_expand(struct pj_session *session, struct pj_profile *profiles, size_t count,
+                      struct pj_error **err)
 {
-    struct pj_session *session = offline->session;
+    struct pj_offline for_profiles = {.session = session, .profiles = profiles, .profile_count = count};
+    struct pj_offline *offline = &for_profiles;
     const struct pj_plan_machine machine = {.cuda_version = pj_offline_cuda_version(offline)};
-    int r = pj_plan_read(session->manifest, &session->selection, &session->plan, err);
-    if (r == 0)
-        r = pj_plan_expand(session->plan, &session->selection, &machine, err);
+    int cuda_version = session->machine.cuda_version;
+    int r = pj_plan_expand(session->plan, &session->selection, &machine, err);
     for (size_t i = 0; r == 0 && i < session->plan->job_count; i++)
         r = judge_target(offline, &session->plan->jobs[i], err);
     session->machine.cuda_version = machine.cuda_version; /* PTX of sources is judged by it */
     if (r == 0)
         r = pj_prepare_sources(session, err);
-    session->machine.cuda_version = 0;
+    session->machine.cuda_version = cuda_version;
     for (size_t i = 0; r == 0 && i < session->plan->job_count; i++) {
         struct pj_job *job = &session->plan->jobs[i];
         if (job->fate == PJ_JOB_OPEN && job->image_count > 0)
@@ -192,5 +194,14 @@ int pj_offline_plan(struct pj_offline *offline, struct pj_error **err)
         r = pj_plan_settle(session->plan, err);
     if (r == 0)
         r = pj_left_out_note(session, err);
+    if (r == 0)
+        r = pj_device_runtime_note(session, err);
     return r == 0 ? make_outcomes(session, err) : r;
+}
+
+int pj_offline_plan(struct pj_offline *offline, struct pj_error **err)
+{
+    struct pj_session *session = offline->session;
+    int r = pj_plan_read(session->manifest, &session->selection, &session->plan, err);
+    return r < 0 ? r : pj_offline_expand(session, offline->profiles, offline->profile_count, err);
 }
