@@ -200,16 +200,23 @@ const char *pj_image_kind_cure(enum pj_image_kind kind)
     case PJ_IMAGE_GZIP:
         return "decompress it first";
     case PJ_IMAGE_CUBIN:
-        return "a cubin is never compiled by the driver, so there is nothing to warm: name the PTX that it "
-               "was "
-               "made from, or leave it out";
+        return "the driver compiles no cubin, and a program that loads it does not wait for the JIT: leave "
+               "it out";
     case PJ_IMAGE_HOST_ELF:
     case PJ_IMAGE_FATBIN:
+        /* [3]: a fatbin's member has another key than its text. */
+        return "the driver gives PTX inside it another key than the extracted text, so warming that text "
+               "helps "
+               "no program that loads this file: leave it out; this version warms PTX files, NVRTC sources "
+               "and "
+               "cuLink inputs";
     case PJ_IMAGE_ARCHIVE:
-        return "extract its PTX (cuobjdump -xptx all FILE) and name that";
+        return "an archive is no module by itself: name it under `link:` where the program passes it to "
+               "cuLink";
     case PJ_IMAGE_LTOIR:
-        return "LTO-IR is linked and never loaded as it is: name the PTX that the program loads, or leave it "
-               "out";
+        return "the driver loads no LTO-IR: leave it out, or name it under `link:` with `linker: nvjitlink` "
+               "for "
+               "`prejit build`";
     case PJ_IMAGE_SOURCE:
         return "if the program compiles it with NVRTC, name it with `source:`; else name the PTX that the "
                "program loads";

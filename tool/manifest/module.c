@@ -131,7 +131,8 @@ static void read_kind(struct pj_reader *reader, const struct pj_yaml_node *node,
         pj_findings_add(
             &reader->unsupported, file->node->key,
             "`%s:` is not supported by this version of prejit (%s), which takes `ptx:`, `source:` "
-            "and `link:`: hand it the PTX itself, or get a later version",
+            "and `link:`: code inside programs and libraries is not warmed, and PTX extracted from it has "
+            "another key: leave the module out",
             file->node->key->text, PREJIT_VERSION);
     if (!file->ok || !module->name)
         return;

@@ -88,13 +88,20 @@ static void test_cures(void **state)
         {PJ_IMAGE_BOM, "save it as plain ASCII without a byte-order mark"},
         {PJ_IMAGE_GZIP, "decompress it first"},
         {PJ_IMAGE_CUBIN,
-         "a cubin is never compiled by the driver, so there is nothing to warm: name the PTX that "
-         "it was made from, or leave it out"},
-        {PJ_IMAGE_HOST_ELF, "extract its PTX (cuobjdump -xptx all FILE) and name that"},
-        {PJ_IMAGE_FATBIN, "extract its PTX (cuobjdump -xptx all FILE) and name that"},
+         "the driver compiles no cubin, and a program that loads it does not wait for the JIT: leave it out"},
+        {PJ_IMAGE_HOST_ELF,
+         "the driver gives PTX inside it another key than the extracted text, so warming that text helps "
+         "no program that loads this file: leave it out; this version warms PTX files, NVRTC sources and "
+         "cuLink inputs"},
+        {PJ_IMAGE_FATBIN,
+         "the driver gives PTX inside it another key than the extracted text, so warming that text helps "
+         "no program that loads this file: leave it out; this version warms PTX files, NVRTC sources and "
+         "cuLink inputs"},
         {PJ_IMAGE_LTOIR,
-         "LTO-IR is linked and never loaded as it is: name the PTX that the program loads, or leave it out"},
-        {PJ_IMAGE_ARCHIVE, "extract its PTX (cuobjdump -xptx all FILE) and name that"},
+         "the driver loads no LTO-IR: leave it out, or name it under `link:` with `linker: nvjitlink` for "
+         "`prejit build`"},
+        {PJ_IMAGE_ARCHIVE,
+         "an archive is no module by itself: name it under `link:` where the program passes it to cuLink"},
         {PJ_IMAGE_SOURCE, "if the program compiles it with NVRTC, name it with `source:`; else name the PTX "
                           "that the program loads"},
         {PJ_IMAGE_UNKNOWN_TEXT, "PTX starts with .version: check that this is the file you mean"},

@@ -255,7 +255,8 @@ static void later_kinds_are_refused_by_version(void **state)
     assert_int_equal(err->code, PJ_ERROR_UNSUPPORTED);
 #define ADVICE                                                                                               \
     "`binary:` is not supported by this version of prejit (" PREJIT_VERSION                                  \
-    "), which takes `ptx:`, `source:` and `link:`: hand it the PTX itself, or get a later version"
+    "), which takes `ptx:`, `source:` and `link:`: code inside programs and libraries is not warmed, and "   \
+    "PTX extracted from it has another key: leave the module out"
     assert_string_equal(err->message, "m.yaml:3:13: " ADVICE "\nm.yaml:5:13: " ADVICE);
     /* Where something is wrong as well, only that is said. */
     expect_refused(
