@@ -50,9 +50,9 @@ static int build(const struct pj_command *command, const struct pj_cli_options *
         .deadline_ms = options->run.deadline_ms,
         .json = json,
         .verbose = options->verbose,
-        .quiet = options->quiet,
+        .quiet = options->quiet > 0,
         .interrupt_fd = signals_fd,
-        .observer = pj_cli_watch_begin(&watch, options->quiet),
+        .observer = pj_cli_watch_begin(&watch, options->quiet > 0),
     };
     int status = PJ_EXIT_FAILED;
     int r = signals_fd < 0 ? -1 : pj_build(&asked, &text, &answer, &status, &interrupted, &error);
@@ -61,7 +61,7 @@ static int build(const struct pj_command *command, const struct pj_cli_options *
         interrupted = pj_error_code(error) == PJ_ERROR_INTERRUPTED;
     int signal_number = interrupted ? pj_cli_signals_read(signals_fd) : 0;
     if (r == 0)
-        r = pj_cli_print_report(json || !options->quiet ? text : NULL, answer, json, &status, &error);
+        r = pj_cli_print_report(options, json || !options->quiet ? text : NULL, answer, &status, &error);
     if (r < 0)
         status = pj_cli_refuse(command, json, error);
     return interrupted ? pj_cli_die_by_signal(signal_number) : status;

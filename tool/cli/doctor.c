@@ -39,15 +39,16 @@ static int examine(const struct pj_command *command, const struct pj_cli_options
         .offline_count = options->run.offline_count,
         .columns = columns_of(STDOUT_FILENO),
         .json = options->format == PJ_CLI_JSON,
-        .quiet = options->quiet,
+        .quiet = options->quiet > 0,
         .verbose = options->verbose,
         .interrupt_fd = -1,
     };
     int status;
     if (pj_doctor(&doctor, &text, &status, &error) < 0)
         return pj_cli_refuse(command, doctor.json, error);
-    int unwritten = pj_cli_show(text, strlen(text));
-    return status ? status : unwritten;
+    if (!pj_cli_answer(text, strlen(text), doctor.json ? 0 : options->quiet, status))
+        status = pj_cli_lost_report(status);
+    return status;
 }
 
 static int run(const struct pj_command *command, int count, char **arguments)

@@ -47,10 +47,12 @@ int pj_cli_die_by_signal(int number)
     return 128 + number;
 }
 
-int pj_cli_print_report(const char *body, const char *answer, bool json, int *status, struct pj_error **err)
+int pj_cli_print_report(const struct pj_cli_options *options, const char *body, const char *answer,
+                        int *status, struct pj_error **err)
 {
     PJ_CLEANUP_BUFFER struct pj_buffer out = {0};
     PJ_CLEANUP_BUFFER struct pj_buffer last = {0};
+    bool json = options->format == PJ_CLI_JSON;
     if (body)
         pj_buffer_puts(&out, body);
     pj_buffer_printf(json ? &last : &out, "%s\n", answer);
@@ -58,8 +60,11 @@ int pj_cli_print_report(const char *body, const char *answer, bool json, int *st
     int r = pj_buffer_check(&out, err);
     if (r < 0)
         return r;
-    if (!pj_cli_write(STDOUT_FILENO, pj_buffer_text(&out), out.size))
+    bool told = json ? pj_cli_write(STDOUT_FILENO, pj_buffer_text(&out), out.size)
+                     : pj_cli_answer(pj_buffer_text(&out), out.size, options->quiet, *status);
+    if (!told)
         *status = pj_cli_lost_report(*status);
-    (void)pj_cli_write(STDERR_FILENO, pj_buffer_text(&last), last.size);
+    if (json && (options->quiet < 2 || *status != PJ_EXIT_OK))
+        (void)pj_cli_write(STDERR_FILENO, pj_buffer_text(&last), last.size);
     return 0;
 }

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "base/error.h"
+#include "cli/options.h"
 
 /** A descriptor that becomes readable when a signal shall end the run; workers inherit these signals blocked,
  * so that only the parent decides. Writing to a reader that is gone gives errors from now on. */
@@ -18,8 +19,10 @@ int pj_cli_signals_read(int signals_fd);
  * happened. Gives the exit status where it does not come to that. */
 int pj_cli_die_by_signal(int number);
 
-/** Writes `body` (NULL: none) and the answer to standard output; with `json` the answer goes to standard
- * error. *status changes where the report could not be written. */
-int pj_cli_print_report(const char *body, const char *answer, bool json, int *status, struct pj_error **err);
+/** Writes the report: `body` (NULL: none) and the answer to standard output, the answer below JSON to
+ * standard error, and with -q the answer alone by the rule of pj_cli_answer. *status changes where the report
+ * could not be written. */
+int pj_cli_print_report(const struct pj_cli_options *options, const char *body, const char *answer,
+                        int *status, struct pj_error **err);
 
 #endif

@@ -232,7 +232,7 @@ static int apply_no_driver(struct pj_cli_options *options, const char *value, st
 static int apply_quiet(struct pj_cli_options *options, const char *value, struct pj_error **err)
 {
     (void)value, (void)err;
-    options->quiet = true;
+    options->quiet++;
     return 0;
 }
 
@@ -310,7 +310,8 @@ static const struct option_info option_table[] = {
     {"no-driver", 0, NULL, DOCTOR, "do not start the driver to hear what it says", apply_no_driver},
     {"no-receipt", 0, NULL, WARM, "neither read nor write the receipt", apply_no_receipt},
     {"no-receipt", 0, NULL, VERIFY | PLAN, "do not read the receipt", apply_no_receipt},
-    {"quiet", 'q', NULL, RUNS | BUILD | DOCTOR | PROFILE, "the last line only", apply_quiet},
+    {"quiet", 'q', NULL, RUNS | BUILD | DOCTOR | PROFILE,
+     "the last line only (a failure to standard error too); -qq: a failure only", apply_quiet},
     {"verbose", 'v', NULL, RUNS, "every job, with entries and witnesses", apply_verbose},
     {"verbose", 'v', NULL, BUILD, "every kernel, input, argument and warning", apply_verbose},
     {"verbose", 'v', NULL, DOCTOR, "each finding with the reason behind it", apply_verbose},

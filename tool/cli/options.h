@@ -14,7 +14,8 @@ enum pj_cli_format { PJ_CLI_TABLE, PJ_CLI_JSON };
 struct pj_cli_options {
     struct pj_options run;
     enum pj_cli_format format;
-    bool quiet, verbose, help;
+    unsigned quiet; /* 1: the answer alone; 2: nothing where all is well */
+    bool verbose, help;
     const char **targets, **modules; /* what run.targets and run.modules point to */
     char *driver;                    /* absolute form of --driver or PREJIT_DRIVER */
     const char *out_dir;             /* of build; NULL = not given */

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buffer.h"
@@ -31,6 +32,22 @@ bool pj_cli_write(int fd, const char *text, size_t size)
         size -= (size_t)put;
     }
     return true;
+}
+
+static bool is_one_file(int fd, int other_fd)
+{
+    struct stat one, other;
+    return fstat(fd, &one) == 0 && fstat(other_fd, &other) == 0 && one.st_dev == other.st_dev &&
+           one.st_ino == other.st_ino;
+}
+
+bool pj_cli_answer(const char *text, size_t size, unsigned quiet, int status)
+{
+    if (quiet > 1 && status == PJ_EXIT_OK)
+        return true;
+    if (quiet > 0 && status != PJ_EXIT_OK && !is_one_file(STDOUT_FILENO, STDERR_FILENO))
+        (void)pj_cli_write(STDERR_FILENO, text, size);
+    return pj_cli_write(STDOUT_FILENO, text, size);
 }
 
 static int cannot_show(int errnum)

@@ -10,6 +10,11 @@
  * the report is lost. */
 bool pj_cli_write(int fd, const char *text, size_t size);
 
+/** With -q: the answer to standard output, and where `status` is no success to standard error as well, unless
+ * both are one file. With -qq (`quiet` 2) a success is not told. False where standard output did not take it.
+ */
+bool pj_cli_answer(const char *text, size_t size, unsigned quiet, int status);
+
 /** Writes the answer to a command that does nothing else, to standard output; gives the exit status: 0, or
  * PJ_EXIT_ENVIRONMENT after a complaint where it could not. */
 int pj_cli_show(const char *text, size_t size);

@@ -46,19 +46,20 @@ static int put(const struct pj_cli_options *options, const char *profile, const 
 {
     const char *answer = text;
     bool json = options->format == PJ_CLI_JSON;
-    for (const char *line = text; options->quiet && !json && *line; line = strchr(line, '\n') + 1)
+    for (const char *line = text; options->quiet > 0 && !json && *line; line = strchr(line, '\n') + 1)
         answer = line;
     if (!options->out_file && !json) {
         int unwritten = pj_cli_show(profile, strlen(profile));
         *status = *status ? *status : unwritten;
-        (void)pj_cli_write(STDERR_FILENO, answer, strlen(answer));
+        if (options->quiet < 2 || *status != PJ_EXIT_OK)
+            (void)pj_cli_write(STDERR_FILENO, answer, strlen(answer));
         return 0;
     }
     int r = options->out_file
                 ? pj_file_replace(AT_FDCWD, options->out_file, profile, strlen(profile), 0644, err)
                 : 0;
-    int unwritten = r == 0 ? pj_cli_show(answer, strlen(answer)) : 0;
-    *status = *status ? *status : unwritten;
+    if (r == 0 && !pj_cli_answer(answer, strlen(answer), json ? 0 : options->quiet, *status))
+        *status = pj_cli_lost_report(*status);
     return r;
 }
 

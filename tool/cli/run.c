@@ -35,7 +35,7 @@ static int print(const struct pj_result *result, const struct pj_cli_options *op
         r = pj_result_table(result, options->verbose, &body, err);
     if (r == 0)
         r = pj_result_answer(result, body && !json, &answer, err);
-    return r == 0 ? pj_cli_print_report(body, answer, json, status, err) : r;
+    return r == 0 ? pj_cli_print_report(options, body, answer, status, err) : r;
 }
 
 int pj_cli_run(const struct pj_command *command, int count, char **arguments, pj_cli_call *call)
@@ -58,7 +58,7 @@ int pj_cli_run(const struct pj_command *command, int count, char **arguments, pj
     const char *stop_at = secure_getenv("PREJIT_TEST_STOP_AT");
     options.run.interrupt_fd = signals_fd;
     options.run.worker_program = PJ_CLI_WORKER_PROGRAM;
-    options.run.observer = pj_cli_watch_begin(&watch, options.quiet);
+    options.run.observer = pj_cli_watch_begin(&watch, options.quiet > 0);
     if (stop_at) {
         options.run.at_point = stop_at_point;
         options.run.at_point_context = (void *)(uintptr_t)stop_at;
