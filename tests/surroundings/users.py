@@ -72,16 +72,34 @@ class Users(harness.Case):
                 f"user's programs could not write: work as that user with --user {USER}, or give the cache to root with chown "
                 f"-R root {path or self.cache}\n")
 
-    def test_root_on_the_cache_of_a_user_is_refused(self):
+    def make_cache_of_user(self):
+        """A cache of the user's in a folder of root's, as /var/cache is."""
+        self.cache = self.path("nv")
+        os.mkdir(self.cache)
+        os.chown(self.cache, USER, USER)
         self.warm(0, "--user", str(USER))
+
+    def test_root_on_the_cache_of_a_user_is_refused(self):
+        self.make_cache_of_user()
         inits = len(self.events("init"))
         for command in ("warm", "verify"):
             self.assertEqual(self.run_and_expect(3, command).errors, self.refusal())
         self.assertEqual(self.owners(), {(USER, USER)})
         self.assertEqual(len(self.events("init")), inits)
 
-    def test_both_ways_out_work(self):
+    def test_a_cache_of_root_in_a_users_folder_is_refused(self):
+        """Whoever owns the folder can put another cache in its place at any moment."""
         self.warm(0, "--user", str(USER))
+        subprocess.run(["chown", "-R", "root", self.cache], check=True)
+        for command in ("warm", "verify"):
+            self.assertEqual(
+                self.run_and_expect(3, command).errors,
+                f"prejit: the cache {self.cache} lies in {self.path('theirs')}, which belongs to user {USER}, and "
+                "prejit runs as root, whose files that user's programs could not write: work as that user with --user "
+                f"{USER}, or name a cache of root's own with --cache\n")
+
+    def test_both_ways_out_work(self):
+        self.make_cache_of_user()
         self.assertEqual(self.run_and_expect(0, "verify", "--user", str(USER)).report["summary"]["proven"], 2)
         subprocess.run(["chown", "-R", "root", self.cache], check=True)
         self.assertEqual(self.run_and_expect(0, "verify").report["summary"]["proven"], 2)
@@ -96,7 +114,10 @@ class Users(harness.Case):
         self.assertEqual(os.listdir(self.path("theirs")), [])
 
     def test_a_new_cache_in_a_folder_for_everybody_is_roots(self):
+        """In root's, that is: the owner of a sticky folder can rename what others make there."""
         os.chmod(self.path("theirs"), 0o1777)
+        self.warm(3)
+        os.chown(self.path("theirs"), 0, 0)
         self.warm(0)
         self.assertEqual({uid for uid, _ in self.owners()}, {0})
 
@@ -145,17 +166,25 @@ class Users(harness.Case):
         process = self.start("verify", "--user", str(USER), extra_groups=[0, OTHER])
         self.assertEqual(self.finish(process, 0).status, 4)
 
-    def test_other_groups_of_the_caller_are_kept(self):
+    def test_groups_of_the_caller_that_own_devices_are_kept(self):
+        """Containers give devices by them; any other group shows what the user's programs cannot read."""
         self.cache = self.path("roots")
         self.warm(0)
         for folder, folders, names in os.walk(self.cache):
             for name in folders + names + ["."]:
                 os.chown(os.path.join(folder, name), 0, OTHER)
                 os.chmod(os.path.join(folder, name), 0o770)
-        process = self.start("verify", "--user", str(USER), extra_groups=[OTHER])
-        self.assertEqual(self.finish(process, 0).status, 0)
-        process = self.start("verify", "--user", str(USER), extra_groups=[])
-        self.assertEqual(self.finish(process, 0).status, 4)
+
+        def verify(*groups):
+            return self.finish(self.start("verify", "--user", str(USER), extra_groups=groups), 0).status
+        self.assertEqual(verify(OTHER), 4)
+        for node in ("nvidia0", "dxg", "dri/renderD128"):
+            with self.subTest(node=node):
+                self.write(f"root/dev/{node}", "")
+                os.chown(self.path(f"root/dev/{node}"), 0, OTHER)
+                os.chmod(self.path(f"root/dev/{node}"), 0o660)
+                self.assertEqual((verify(OTHER), verify(), verify(OTHER + 1)), (0, 4, 4))
+                os.remove(self.path(f"root/dev/{node}"))
 
     def test_the_default_cache_is_in_that_users_home(self):
         """`nobody` has a home that does not exist; a user without an entry has /."""

@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/way.h"
 
 int pj_directory_open(int dirfd, const char *path, bool follow, int *ret_fd, struct pj_error **err)
 {
@@ -47,12 +48,28 @@ int pj_directory_create(const char *path, mode_t mode, struct pj_error **err)
     return 0;
 }
 
+/* Whoever can rename the folder that root makes decides what root's workers load from it. */
+static int check_for_root(const char *in, const char *absolute, struct pj_error **err)
+{
+    PJ_CLEANUP_WAY struct pj_way way = PJ_WAY_NONE;
+    int r = geteuid() == 0 ? pj_way_walk("", absolute, PJ_WAY_TO_PARENT, &way, err) : 0;
+    if (r < 0 || way.fault == PJ_WAY_CLOSED)
+        return r;
+    return pj_error_set(
+        err, PJ_ERROR_ENVIRONMENT,
+        "cannot make a temporary folder in %s (TMPDIR) as root: other users can change %s; set "
+        "TMPDIR to a folder of root's, or like /tmp",
+        in, way.culprit);
+}
+
 int pj_directory_temporary(const char *parent, const char *name, char **ret_path, struct pj_error **err)
 {
     const char *in = parent && *parent ? parent : "/tmp";
     PJ_CLEANUP_FREE char *path = NULL;
     PJ_CLEANUP_FREE char *absolute = NULL;
     int r = pj_path_absolute(in, &absolute, err);
+    if (r == 0)
+        r = check_for_root(in, absolute, err);
     if (r < 0)
         return r;
     if (asprintf(&path, "%s/%s-XXXXXX", absolute, name) < 0) {

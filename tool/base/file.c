@@ -34,7 +34,7 @@ void pj_fclose_pointer(FILE **file)
         (void)fclose(*file);
 }
 
-static const char *file_type_name(mode_t mode)
+const char *pj_file_type_name(mode_t mode)
 {
     switch (mode & S_IFMT) {
     case S_IFDIR:
@@ -73,7 +73,7 @@ int pj_file_open_regular(int dirfd, const char *path, int *ret_fd, struct stat *
         return pj_error_errno(err, PJ_ERROR_IO, errno, "cannot stat %s", path);
     if (!S_ISREG(ret_stat->st_mode)) {
         (void)pj_error_set(err, PJ_ERROR_IO, "%s is %s, not a regular file", path,
-                           file_type_name(ret_stat->st_mode));
+                           pj_file_type_name(ret_stat->st_mode));
         return pj_error_recode(err, PJ_ERROR_IO, EINVAL);
     }
     *ret_fd = PJ_STEAL_FD(fd);

@@ -40,6 +40,9 @@ int pj_file_in_memory(const void *bytes, size_t size, int *ret_fd, struct pj_err
 int pj_file_open_regular(int dirfd, const char *path, int *ret_fd, struct stat *ret_stat,
                          struct pj_error **err);
 
+/** What a file of this mode is, for messages: "a FIFO". */
+const char *pj_file_type_name(mode_t mode);
+
 /** Replaces `name` in `dirfd` by `bytes`: temporary file, fsync, rename; nothing is left behind on failure.
  */
 int pj_file_replace(int dirfd, const char *name, const void *bytes, size_t size, mode_t mode,

@@ -55,24 +55,6 @@ static int create_index(struct pj_store *store, struct pj_error **err)
     return 0;
 }
 
-/* A link is followed for `index` alone, and only to a file that this user or root owns: the driver follows
- * it too [cache-model 18]. */
-static int check_link(const struct pj_store *store, const struct stat *target, struct pj_error **err)
-{
-    struct stat status;
-    if (fstatat(store->cache_fd, index_name, &status, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISLNK(status.st_mode))
-        return 0;
-    /* The link's owner as well: anybody could lay one to a file of root's. */
-    uid_t owner = status.st_uid != geteuid() && status.st_uid != 0 ? status.st_uid : target->st_uid;
-    if (owner != geteuid() && owner != 0)
-        return pj_error_set(
-            err, PJ_ERROR_ENVIRONMENT,
-            "%s/index is a symbolic link to a file of user %ld, or laid by that user: both must "
-            "belong to this user or to root",
-            store->path, (long)owner);
-    return 0;
-}
-
 static int open_failed(const struct pj_store *store, int errnum, struct pj_error **err)
 {
     struct stat status;
@@ -94,28 +76,24 @@ static int open_index(struct pj_store *store, struct pj_error **err)
     pj_close(store->index_fd);
     store->index_fd = -1;
     for (int i = 0; i < TRIES; i++) {
-        PJ_CLEANUP_CLOSE int fd =
-            openat(store->cache_fd, index_name, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-        if (fd >= 0) {
-            struct stat *status = &store->index_status;
-            if (fstat(fd, status) != 0)
-                return pj_error_errno(err, PJ_ERROR_IO, errno, "cannot stat %s/index", store->path);
-            if (!S_ISREG(status->st_mode))
-                return pj_error_set(err, PJ_ERROR_ENVIRONMENT,
-                                    "%s/index is no regular file: remove it, the driver makes another",
-                                    store->path);
-            int r = check_link(store, status, err);
-            if (r == 0)
-                store->index_fd = PJ_STEAL_FD(fd);
+        PJ_CLEANUP_ERROR struct pj_error *problem = NULL;
+        int r = pj_index_open(store->cache_fd, store->path, true, &store->index_fd, &store->index_status,
+                              &problem);
+        if (r == PJ_ERROR_IO && problem->errnum == EINVAL)
+            return pj_error_set(err, PJ_ERROR_ENVIRONMENT,
+                                "%s/index is no regular file: remove it, the driver makes another",
+                                store->path);
+        if (r < 0 && r != PJ_ERROR_IO && err)
+            *err = PJ_STEAL(problem);
+        if (r != PJ_ERROR_IO)
             return r;
-        }
-        if (errno != ENOENT || i + 1 == TRIES)
-            break;
-        int r = create_index(store, err);
+        if (problem->errnum != ENOENT || i + 1 == TRIES)
+            return open_failed(store, problem->errnum, err);
+        r = create_index(store, err);
         if (r < 0)
             return r;
     }
-    return open_failed(store, errno, err);
+    return open_failed(store, ENOENT, err);
 }
 
 bool pj_index_file_is_same(const struct pj_store *store)

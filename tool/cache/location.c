@@ -7,10 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/setting.h"
+#include "base/way.h"
 
 /* The driver reads both settings as C's strtol does: blanks before the number, anything behind it, a word is
  * 0. Exactly 1 disables; 2, -1 and "true" do not [cache-model 39]. */
@@ -94,12 +96,25 @@ static char *resolve_beginning(const char *path, const char **ret_rest)
     return NULL;
 }
 
+/* Can others exchange a part of the path, while it is resolved for root? */
+static int is_unsafe(const char *path, bool *ret_unsafe, struct pj_error **err)
+{
+    PJ_CLEANUP_WAY struct pj_way way = PJ_WAY_NONE;
+    int r = geteuid() == 0 ? pj_way_walk("", path, PJ_WAY_TO_PARENT, &way, err) : 0;
+    *ret_unsafe = way.fault != PJ_WAY_CLOSED;
+    return r;
+}
+
 /* "a/../b" resolved as far as it is there, since people copy what they are shown. What is not there yet stays
- * as it is. */
+ * as it is; so does a way that root will refuse. */
 static int resolve_dots(char **path, struct pj_error **err)
 {
+    bool unsafe = false;
     if (!has_dots(*path))
         return 0;
+    int r = is_unsafe(*path, &unsafe, err);
+    if (r < 0 || unsafe)
+        return r;
     const char *rest;
     PJ_CLEANUP_FREE char *real = resolve_beginning(*path, &rest);
     if (!real)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cache/guard.h"
 #include "cache/scan.h"
 #include "cache/store_private.h"
 
@@ -230,6 +231,8 @@ static int count_files(struct pj_store *store, size_t *ret_count, struct pj_erro
 {
     struct pj_snapshot files = {.exists = true};
     int r = pj_scan_entries(store->cache_fd, &files, err);
+    if (r == 0)
+        r = pj_guard_entries(&files, store->path, err);
     size_t count = files.count;
     pj_snapshot_free(&files);
     if (r == 0)

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/way.h"
 #include "cache/scan.h"
 
 /* Value of a lower-case hex digit, -1 for anything else: the driver writes no other. */
@@ -34,7 +35,21 @@ static bool read_name(const char *name, size_t digits, uint64_t *hash)
     return true;
 }
 
-static int add_file(int fd, const char *name, uint64_t hash, struct pj_snapshot *snapshot,
+/* Of interest to root alone: who else decides what is in the file? `folder` is the mode of its directory:
+ * where nobody else can pass that, nobody else reaches the file. */
+static void judge_owner(const struct stat *status, mode_t folder, uint64_t hash, struct pj_snapshot *snapshot)
+{
+    bool open = (status->st_mode & S_IWOTH) || ((status->st_mode & S_IWGRP) && status->st_gid != 0);
+    bool reached = (folder & (S_IXGRP | S_IXOTH)) != 0;
+    if (geteuid() != 0 || (pj_way_trusts(status->st_uid) && !(open && reached)))
+        return;
+    if (snapshot->foreign_count++ > 0)
+        return;
+    snapshot->foreign_hash = hash;
+    snapshot->foreign_uid = status->st_uid;
+}
+
+static int add_file(int fd, const char *name, mode_t folder, uint64_t hash, struct pj_snapshot *snapshot,
                     struct pj_error **err)
 {
     struct stat status;
@@ -55,6 +70,7 @@ static int add_file(int fd, const char *name, uint64_t hash, struct pj_snapshot 
                                    .ctime_ns = pj_clock_ns(&status.st_ctim),
                                    .index_position = PJ_NOT_LISTED};
     snapshot->bytes += (uint64_t)status.st_size;
+    judge_owner(&status, folder, hash, snapshot);
     return 0;
 }
 
@@ -62,7 +78,8 @@ static int add_file(int fd, const char *name, uint64_t hash, struct pj_snapshot 
 static int scan(int fd, int depth, uint64_t hash, struct pj_snapshot *snapshot, struct pj_error **err)
 {
     enum { FILE_DIGITS = 14, FOLDER_LEVELS = 2 };
-    PJ_CLEANUP_CLOSEDIR DIR *directory = fdopendir(fd);
+    struct stat folder;
+    PJ_CLEANUP_CLOSEDIR DIR *directory = fstat(fd, &folder) == 0 ? fdopendir(fd) : NULL;
     if (!directory) {
         int saved = errno;
         pj_close(fd);
@@ -78,7 +95,7 @@ static int scan(int fd, int depth, uint64_t hash, struct pj_snapshot *snapshot, 
             continue;
         int r = 0;
         if (depth == FOLDER_LEVELS) {
-            r = add_file(fd, item->d_name, below, snapshot, err);
+            r = add_file(fd, item->d_name, folder.st_mode, below, snapshot, err);
         } else {
             int child = openat(fd, item->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
             if (child >= 0)
@@ -137,13 +154,13 @@ static void lock_shared(int fd)
     }
 }
 
-static int read_index(int cache_fd, struct pj_snapshot *snapshot, struct pj_error **err)
+static int read_index(int cache_fd, const char *path, struct pj_snapshot *snapshot, struct pj_error **err)
 {
     PJ_CLEANUP_ERROR struct pj_error *why = NULL;
     PJ_CLEANUP_BUFFER struct pj_buffer bytes = {.data = NULL};
     PJ_CLEANUP_CLOSE int fd = -1;
     struct stat status;
-    int r = pj_file_open_regular(cache_fd, "index", &fd, &status, &why);
+    int r = pj_index_open(cache_fd, path, false, &fd, &status, &why);
     if (r < 0 && why && why->errnum == ENOENT)
         return pj_index_read(NULL, 0, &snapshot->index, &snapshot->index_state, err);
     if (r < 0) {
@@ -167,7 +184,7 @@ int pj_snapshot_take(const char *path, struct pj_snapshot *ret_snapshot, struct 
     int r = 0;
     if (fd >= 0) {
         snapshot.exists = true;
-        r = read_index(fd, &snapshot, err);
+        r = read_index(fd, path, &snapshot, err);
         if (r == 0)
             r = pj_scan_entries(fd, &snapshot, err);
     }

@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 #include <time.h>
 
 #include "cache/format.h"
@@ -27,6 +28,10 @@ struct pj_snapshot {
     struct pj_snapshot_entry *entries; /* regular files in the hash directories, ascending by hash */
     size_t count, capacity;
     uint64_t bytes; /* sum of the file sizes */
+    /* Where this process is root's: files that another user owns or can write, one of them, and its owner. */
+    size_t foreign_count;
+    uint64_t foreign_hash;
+    uid_t foreign_uid;
 };
 
 /** Reads the directory `path` (absent: exists = false, success). Foreign names and links below it are passed

@@ -145,6 +145,9 @@ static int finish_staged(const struct pj_store *store, uint64_t hash, const stru
     if (fstatat(store->cache_fd, "index", &index, 0) == 0 && S_ISREG(index.st_mode)) {
         mode_t shared = take_over_group(fd, &status, &index) & 0444;
         mode_t wanted = (status.st_mode & 0777) | shared;
+        if (geteuid() ==
+            0) /* the umask may have left it open: nobody else decides what root's programs load */
+            wanted &= (mode_t) ~(S_IWGRP | S_IWOTH);
         if (wanted != (status.st_mode & 07777))
             (void)fchmod(fd, wanted);
     }

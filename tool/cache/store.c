@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "cache/guard.h"
 #include "cache/store_private.h"
 
 static const char *const points[] = {
@@ -59,16 +60,33 @@ static int unusable(const struct pj_store *store, int errnum, const char *what, 
                           store->path, what);
 }
 
+static int make_directory(struct pj_store *store, struct pj_way *way, struct pj_error **err)
+{
+    int r = geteuid() == 0 ? pj_way_make(store->path, way, err) : pj_directory_create(store->path, 0700, err);
+    if (r == 0)
+        return pj_guard_refuse(way, store->path, NULL, err);
+    r = pj_error_recode(err, PJ_ERROR_ENVIRONMENT, err && *err ? (*err)->errnum : 0);
+    return pj_error_wrap(err, r, "cannot use the cache directory %s", store->path);
+}
+
+/* Root's by the descriptor that was judged. Nobody else can exchange what the path means from then on, so
+ * workers and the driver can have paths below it. */
 static int open_directory(struct pj_store *store, struct pj_error **err)
 {
-    int r = pj_directory_create(store->path, 0700, err);
-    if (r < 0) {
-        r = pj_error_recode(err, PJ_ERROR_ENVIRONMENT, err && *err ? (*err)->errnum : 0);
-        return pj_error_wrap(err, r, "cannot use the cache directory %s", store->path);
-    }
-    store->cache_fd = open(store->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    PJ_CLEANUP_WAY struct pj_way way = PJ_WAY_NONE;
+    int r = make_directory(store, &way, err);
+    if (r < 0)
+        return r;
+    store->cache_fd = way.fd >= 0 ? openat(way.fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+                                  : open(store->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (store->cache_fd < 0)
         return unusable(store, errno, "it cannot be opened", err);
+    if (geteuid() == 0)
+        r = pj_guard_look_inside(store->cache_fd, store->path, &way, err);
+    if (r == 0)
+        r = pj_guard_refuse(&way, store->path, NULL, err);
+    if (r < 0)
+        return r;
     /* A descriptor of its own, which nobody else is handed: the lock lives as long as it. */
     store->lock_fd = openat(store->cache_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     return store->lock_fd < 0 ? unusable(store, errno, "it cannot be opened", err) : 0;
@@ -193,6 +211,8 @@ static int make_prejit_folder(struct pj_store *store, struct pj_error **err)
         return unusable(store, errno, "its .prejit cannot be opened as a folder", err);
     if (fstat(store->cache_fd, &cache) != 0 || fstat(store->prejit_fd, &folder) != 0)
         return unusable(store, errno, "its .prejit cannot be looked at", err);
+    if (geteuid() == 0 && pj_way_judge(store->prejit_fd, &folder) != PJ_WAY_CLOSED)
+        return unusable(store, EPERM, "its .prejit is another user's, or others can write it", err);
     if (cache.st_dev != folder.st_dev)
         return pj_error_set(err, PJ_ERROR_ENVIRONMENT,
                             "cannot use the cache directory %s: its .prejit is on another file system, so "

@@ -22,8 +22,8 @@ int pj_check_variables(const struct pj_program *program, struct pj_finding_list 
 int pj_check_path(const struct pj_program *program, const char *path, bool *ret_exists,
                   struct pj_finding_list *findings, struct pj_error **err);
 
-/** Is the program root, and the cache (or the directory that it would be made in) another user's? Then that
- * is a finding. */
+/** Is the program root, and the cache, or a directory on the way to it, another user's (*ret_foreign) or open
+ * to others? Then that is a finding. */
 int pj_check_for_root(const struct pj_program *program, const char *path, bool *ret_foreign,
                       struct pj_finding_list *findings, struct pj_error **err);
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/way.h"
 #include "host/check.h"
 #include "host/user.h"
 
@@ -34,33 +35,42 @@ int pj_check_closed(const struct pj_program *program, const char *path, const st
                           (unsigned)(status->st_mode & 07777u), program->user_text, what);
 }
 
+static int add_open(const struct pj_program *program, const struct pj_way *way,
+                    struct pj_finding_list *findings, struct pj_error **err)
+{
+    const char *who = way->fault == PJ_WAY_LINK         ? "a symbolic link that another user can exchange"
+                      : (way->status.st_mode & S_IWOTH) ? "everybody can write it"
+                                                        : "its group can write it";
+    return pj_finding_add(findings, PJ_FINDING_ROOT_AMONG_OTHERS, way->culprit, NULL, err,
+                          "%s (owner %lu, group %lu, mode %04o), and %s runs as root", who,
+                          (unsigned long)way->status.st_uid, (unsigned long)way->status.st_gid,
+                          (unsigned)(way->status.st_mode & 07777u), program->who);
+}
+
 int pj_check_for_root(const struct pj_program *program, const char *path, bool *ret_foreign,
                       struct pj_finding_list *findings, struct pj_error **err)
 {
-    struct pj_host_owner owner = {.foreign = false};
+    PJ_CLEANUP_WAY struct pj_way way = PJ_WAY_NONE;
     *ret_foreign = false;
     if (program->uid != 0)
         return 0;
-    PJ_CLEANUP_FREE char *full = pj_program_path(program, path);
-    if (!full)
-        return pj_error_no_memory(err);
-    int r = pj_host_owner_find(full, &owner, err);
-    PJ_CLEANUP_FREE char *owned = owner.path;
-    if (r < 0 || !owner.foreign)
+    int r = pj_way_walk(program->root, path, PJ_WAY_TO_CACHE, &way, err);
+    if (r < 0 || way.fault == PJ_WAY_CLOSED)
         return r;
-    PJ_CLEANUP_FREE char *name = name_of(program, owner.uid);
+    if (way.fault != PJ_WAY_OF_OTHER)
+        return add_open(program, &way, findings, err);
+    PJ_CLEANUP_FREE char *name = name_of(program, way.status.st_uid);
     if (!name)
         return pj_error_no_memory(err);
     *ret_foreign = true;
-    if (strcmp(owned, full) == 0)
+    if (strcmp(way.culprit, path) == 0)
         return pj_finding_add(
             findings, PJ_FINDING_CACHE_NOT_OF_ROOT, path, name, err,
             "it belongs to user %s, and %s runs as root, whose files that user's programs could "
             "not write",
             name, program->who);
-    return pj_finding_add(
-        findings, PJ_FINDING_CACHE_NOT_OF_ROOT, path, name, err,
-        "it would be made in %s, which belongs to user %s, and %s runs as root, whose files that "
-        "user's programs could not write",
-        owned + strlen(program->root), name, program->who);
+    return pj_finding_add(findings, PJ_FINDING_CACHE_NOT_OF_ROOT, path, name, err,
+                          "it %s %s, which belongs to user %s, and %s runs as root, whose files that "
+                          "user's programs could not write",
+                          way.exists ? "lies in" : "would be made in", way.culprit, name, program->who);
 }

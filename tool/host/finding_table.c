@@ -199,6 +199,24 @@ static const struct pj_finding_info table[PJ_FINDING_COUNT] = {
          "What root stores there, that user's programs can neither read nor write [19], so prejit warm and "
          "prejit verify refuse it. The cache itself may be all right.",
          "work as that user, here and with the other commands: --user {value}", "USER", NULL},
+    [PJ_FINDING_ROOT_AMONG_OTHERS] =
+        {"root-among-others", PJ_SEVERITY_ERROR, PJ_STOPS_WARM, PJ_SYMPTOM_DANGER,
+         "root works where other users can write",
+         "Who can write the cache, a directory in it or one on the way to it chooses the code that root's "
+         "programs load, and where root writes, so prejit warm and prejit verify refuse it.",
+         "work as the user whose programs use this cache, with --user USER, or name a cache of root's own "
+         "with "
+         "--cache",
+         NULL, NULL},
+    [PJ_FINDING_ENTRIES_OF_OTHERS] =
+        {"entries-of-others", PJ_SEVERITY_ERROR, PJ_STOPS_WARM, PJ_SYMPTOM_DANGER,
+         "entries in root's cache belong to other users",
+         "An entry's checksum is no signature [35]: whoever owns or can write the file chooses the code. "
+         "Such "
+         "entries stay when a cache that was open is closed.",
+         "remove them: find {subject} -type f \\( ! -user root -o -perm /022 \\) ! -name index -delete, or "
+         "name a cache of root's own with --cache",
+         NULL, "CACHE"},
     [PJ_FINDING_PATH_OF_OTHER_USER] =
         {"path-of-other-user", PJ_SEVERITY_WARNING, 0, PJ_SYMPTOM_DANGER,
          "a directory on the way to the cache belongs to somebody else",

@@ -3,6 +3,7 @@
 #include "host/user.h"
 
 #include <errno.h>
+#include <glob.h>
 #include <grp.h>
 #include <limits.h>
 #include <pwd.h>
@@ -154,7 +155,34 @@ static int own_groups(const struct pj_host_user *user, gid_t *groups, size_t *re
     return 0;
 }
 
-static int set_groups(const struct pj_host_user *user, struct pj_error **err)
+/* Does the group own a device node that matches, and may it use it? */
+static int owns_nodes(const struct pj_host_root *root, const char *pattern, gid_t group, bool *ret_owns)
+{
+    glob_t found = {.gl_pathc = 0};
+    PJ_CLEANUP_FREE char *path = pj_host_path(root, pattern);
+    if (!path)
+        return ENOMEM;
+    int r = glob(path, GLOB_NOSORT, NULL, &found);
+    for (size_t i = 0; r == 0 && i < found.gl_pathc; i++) {
+        struct stat status;
+        *ret_owns |= stat(found.gl_pathv[i], &status) == 0 && status.st_gid == group &&
+                     (status.st_mode & S_IRWXG) != 0 && !S_ISDIR(status.st_mode);
+    }
+    globfree(&found);
+    return r == GLOB_NOSPACE ? ENOMEM : 0;
+}
+
+static int owns_devices(const struct pj_host_root *root, gid_t group, bool *ret_owns)
+{
+    static const char *const patterns[] = {"/dev/nvidia*", "/dev/nvidia-caps/*", "/dev/dxg", "/dev/dri/*"};
+    int r = 0;
+    *ret_owns = false;
+    for (size_t i = 0; i < PJ_COUNT(patterns) && r == 0 && !*ret_owns; i++)
+        r = owns_nodes(root, patterns[i], group, ret_owns);
+    return r;
+}
+
+static int set_groups(const struct pj_host_user *user, const struct pj_host_root *root, struct pj_error **err)
 {
     PJ_CLEANUP_FREE gid_t *groups = calloc(2 * (size_t)GROUPS_MAX, sizeof *groups);
     PJ_CLEANUP_FREE gid_t *callers = calloc(GROUPS_MAX, sizeof *callers);
@@ -163,13 +191,18 @@ static int set_groups(const struct pj_host_user *user, struct pj_error **err)
         return pj_error_no_memory(err);
     int failed = own_groups(user, groups, &count);
     int had = failed ? 0 : getgroups(GROUPS_MAX, callers);
-    for (int i = 0; i < had; i++) {
+    for (int i = 0; i < had && !failed; i++) {
+        bool keep = false;
         if (callers[i] != 0 && !contains(groups, count, callers[i]))
+            failed = owns_devices(root, callers[i], &keep);
+        if (keep)
             groups[count++] = callers[i];
     }
     if (!failed && (had < 0 || setgroups(count, groups) != 0))
         failed = errno;
     char buffer[PJ_HOST_USER_TEXT];
+    if (failed == ENOMEM)
+        return pj_error_no_memory(err);
     return failed ? pj_error_errno(err, PJ_ERROR_ENVIRONMENT, failed,
                                    "cannot become user %s: its groups cannot be set (are they part of this "
                                    "user namespace?)",
@@ -213,7 +246,8 @@ static int refuse_other(const struct pj_host_user *user, struct pj_error **err)
                         (unsigned long)geteuid(), (unsigned long)getegid());
 }
 
-int pj_host_user_become(const struct pj_host_user *user, struct pj_error **err)
+int pj_host_user_become(const struct pj_host_user *user, const struct pj_host_root *root,
+                        struct pj_error **err)
 {
     if (geteuid() != 0) {
         /* A name stands for the user alone: in which of its groups it runs is its own business. */
@@ -221,39 +255,11 @@ int pj_host_user_become(const struct pj_host_user *user, struct pj_error **err)
             user->uid == geteuid() && user->uid == getuid() && (user->gid == getegid() || user->name != NULL);
         return itself ? 0 : refuse_other(user, err);
     }
-    int r = set_groups(user, err);
+    int r = set_groups(user, root, err);
     if (r == 0)
         r = set_ids(user, err);
     if (r < 0)
         return r;
     (void)umask(022);
     return setenv("HOME", user->home, 1) == 0 ? 0 : pj_error_no_memory(err);
-}
-
-/* Cuts the last part off; false at the root. */
-static bool to_parent(char *path)
-{
-    char *slash = strrchr(path, '/');
-    if (!slash || path[1] == '\0')
-        return false;
-    slash[slash == path] = '\0';
-    return true;
-}
-
-int pj_host_owner_find(const char *path, struct pj_host_owner *ret_owner, struct pj_error **err)
-{
-    PJ_CLEANUP_FREE char *at = strdup(path);
-    struct stat status = {.st_uid = 0};
-    bool missing = false;
-    if (!at)
-        return pj_error_no_memory(err);
-    while (stat(at, &status) != 0) {
-        missing = true;
-        if (!to_parent(at))
-            break;
-    }
-    bool for_everybody = missing && (status.st_mode & (S_IWOTH | S_ISVTX)) == (S_IWOTH | S_ISVTX);
-    *ret_owner = (struct pj_host_owner){
-        .foreign = status.st_uid != 0 && !for_everybody, .uid = status.st_uid, .path = PJ_STEAL(at)};
-    return 0;
 }

@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 #include "base/error.h"
+#include "host/root.h"
 
 /** A user as `--user` names it. */
 struct pj_host_user {
@@ -24,13 +25,15 @@ int pj_host_user_parse(const char *text, struct pj_host_user *ret_user, struct p
 enum { PJ_HOST_USER_TEXT = 24 };
 const char *pj_host_user_text(const struct pj_host_user *user, char buffer[PJ_HOST_USER_TEXT]);
 
-/** Becomes `user`, verified, with umask 022 and its HOME. The groups are the user's own ones and the caller's
- * supplementary ones without group 0: those give access to device nodes in containers, while group 0 would
- * show files that the user's programs cannot read.
+/** Becomes `user`, verified, with umask 022 and its HOME. The groups are the user's own ones, and of the
+ * caller's supplementary ones those that own a GPU's device nodes below `root` (/dev/nvidia*, /dev/dxg,
+ * /dev/dri): containers give devices by them. Any other, and group 0, would show files that the user's
+ * programs cannot read.
  *
  * Who is not root can become itself alone: anything else is PJ_ERROR_USAGE. PJ_ERROR_ENVIRONMENT where the
  * kernel refuses (a user namespace without this UID). The process must have one thread. */
-int pj_host_user_become(const struct pj_host_user *user, struct pj_error **err);
+int pj_host_user_become(const struct pj_host_user *user, const struct pj_host_root *root,
+                        struct pj_error **err);
 
 void pj_host_user_free(struct pj_host_user *user);
 #define PJ_CLEANUP_HOST_USER __attribute__((cleanup(pj_host_user_free)))
@@ -38,16 +41,5 @@ void pj_host_user_free(struct pj_host_user *user);
 /** Name of the user with this number, for a command line: "app" or "1000"; free(); NULL when memory is out.
  */
 char *pj_host_user_name_of(uid_t uid);
-
-/** Whose is what root would write at a path. */
-struct pj_host_owner {
-    bool foreign; /* another user's than root */
-    uid_t uid;
-    char *path; /* the path, or where it does not exist the nearest directory above that does; free() */
-};
-
-/** Finds the owner of `path`. A missing path below a directory like /tmp, where everybody may make files
- * (world-writable and sticky), is nobody's: not foreign. */
-int pj_host_owner_find(const char *path, struct pj_host_owner *ret_owner, struct pj_error **err);
 
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "cache/guard.h"
 #include "session/against.h"
 #include "session/engine/engine.h"
 #include "session/frame/as_user.h"
@@ -116,7 +117,10 @@ static int settle_without_loading(struct pj_session *session, struct pj_error **
     bool readable = snapshot.index_state == PJ_INDEX_ABSENT || snapshot.index_state == PJ_INDEX_VALID;
     bool empty = r == 0 && snapshot.count == 0 && (!snapshot.exists || readable);
     bool danger = r == 0 && snapshot.count > 0 && snapshot.index_state == PJ_INDEX_SHORT;
+    r = pj_guard_entries(&snapshot, session->location.path, err);
     pj_snapshot_free(&snapshot);
+    if (r < 0)
+        return r;
     if (empty)
         fail_open_jobs(session, "entry-absent", "no entry in the cache");
     if (danger)

@@ -4,6 +4,7 @@
 
 #include "base/digest.h"
 #include "base/text.h"
+#include "base/way.h"
 
 #include "failing_memory.h"
 
@@ -32,6 +33,26 @@ static int try_replace(const struct folder *folder, struct pj_error **err)
 static int try_create(const struct folder *folder, struct pj_error **err)
 {
     return pj_directory_create(folder->path, 0755, err);
+}
+
+/* Nobody's folder may be taken for root's because memory was out. */
+static int try_way(const struct folder *folder, struct pj_error **err)
+{
+    PJ_CLEANUP_WAY struct pj_way way = PJ_WAY_NONE;
+    (void)folder;
+    int r = pj_way_walk("", "/tmp", PJ_WAY_TO_PARENT, &way, err);
+    assert_int_equal(way.fd >= 0, r == 0);
+    assert_int_equal(way.exists, r == 0);
+    return r;
+}
+
+static int try_missing_way(const struct folder *folder, struct pj_error **err)
+{
+    PJ_CLEANUP_WAY struct pj_way way = PJ_WAY_NONE;
+    (void)folder;
+    int r = pj_way_walk("", "/none/none", PJ_WAY_TO_CACHE, &way, err);
+    assert_int_equal(way.fd >= 0, r == 0);
+    return r;
 }
 
 static int try_absolute(const struct folder *folder, struct pj_error **err)
@@ -102,6 +123,8 @@ static void test_everything_fails_cleanly(void **state)
     sweep(try_read_special, 1);
     sweep(try_replace, 1);
     sweep(try_create, 1);
+    sweep(try_way, 3);
+    sweep(try_missing_way, 4);
     sweep(try_absolute, 2);
     sweep(try_buffer, 205);
     sweep(try_arena, 4);

@@ -4,7 +4,6 @@
 
 #include "host/gpus.h"
 #include "host/limits.h"
-#include "host/user.h"
 
 #include "failing_memory.h"
 
@@ -70,33 +69,11 @@ static void test_limits(void **state)
     }
 }
 
-/* Nobody's cache may be taken for root's because memory was out. */
-static void test_users(void **state)
-{
-    (void)state;
-    CLEANUP_FOLDER struct folder folder;
-    make_machine(&folder);
-    bool failed = true;
-    for (size_t n = 1; failed; n++) {
-        PJ_CLEANUP_ERROR struct pj_error *err = NULL;
-        struct pj_host_owner owner = {.uid = 4711};
-        failing_memory_start(n);
-        int r = pj_host_owner_find(folder.path, &owner, &err);
-        failed = failing_memory_stop();
-        assert_int_equal(r, failed ? PJ_ERROR_NO_MEMORY : 0);
-        assert_int_equal(owner.uid, failed ? 4711 : geteuid());
-        if (!failed)
-            assert_string_equal(owner.path, folder.path);
-        free(owner.path);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_listing),
         cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_users),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

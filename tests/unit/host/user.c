@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Users by name and number, and whose a path is. Becoming one is tested with the whole program. */
-#include "folder.h"
+/* Users by name and number. Becoming one is tested with the whole program. */
+#include <string.h>
 
+#include "unit.h"
+
+#include "base/memory.h"
 #include "host/user.h"
 
 static void test_numbers(void **state)
@@ -85,56 +88,13 @@ static void test_name_of(void **state)
     assert_string_equal(nobody, "54321");
 }
 
-/* Is it another user's? Where it is, *ret_owned is the path that decides; free(). */
-static bool owns(const struct folder *folder, const char *name, char **ret_owned)
-{
-    struct pj_host_owner owner = {.uid = 7};
-    struct pj_error *err = NULL;
-    PJ_CLEANUP_FREE char *path = pj_path_join(folder->path, name);
-    expect_success(pj_host_owner_find(path, &owner, &err), &err);
-    assert_true(!owner.foreign || owner.uid == 54321);
-    assert_non_null(owner.path);
-    *ret_owned = owner.path;
-    return owner.foreign;
-}
-
-static void test_whose_path(void **state)
-{
-    (void)state;
-    CLEANUP_FOLDER struct folder folder;
-    folder_make(&folder);
-    if (geteuid() != 0)
-        skip(); /* folders of other users can be made by root alone */
-    folder_write(&folder, "theirs/file", "");
-    folder_write(&folder, "roots/file", "");
-    PJ_CLEANUP_FREE char *theirs = pj_path_join(folder.path, "theirs");
-    assert_int_equal(chown(theirs, 54321, 54322), 0);
-    static const struct {
-        const char *name;
-        bool foreign;
-    } cases[] = {
-        {"theirs", true},           {"theirs/nv", true}, {"theirs/a/b/c", true}, {"theirs/file", false},
-        {"theirs/file/x/y", false}, {"roots", false},    {"roots/a/b", false},   {"none", false},
-    };
-    for (size_t i = 0; i < PJ_COUNT(cases); i++) {
-        PJ_CLEANUP_FREE char *owned = NULL;
-        bool foreign = owns(&folder, cases[i].name, &owned);
-        assert_int_equal(foreign, cases[i].foreign);
-        if (foreign)
-            assert_string_equal(owned, theirs);
-    }
-    PJ_CLEANUP_FREE char *below = NULL;
-    PJ_CLEANUP_FREE char *itself = NULL;
-    assert_int_equal(chmod(theirs, 01777), 0); /* everybody may make files there, but the folder is theirs */
-    assert_false(owns(&folder, "theirs/nv", &below));
-    assert_true(owns(&folder, "theirs", &itself));
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_numbers), cmocka_unit_test(test_passwd_entries), cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_name_of), cmocka_unit_test(test_whose_path),
+        cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_passwd_entries),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_name_of),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

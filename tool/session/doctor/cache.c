@@ -2,6 +2,7 @@
 /* Which cache the program reads, which one is filled, and what lies there. Numbers in brackets are lines of
  * docs/cache-model.md. */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "cache/guard.h"
 #include "session/doctor/doctor.h"
 #include "session/run/given_file.h"
 
@@ -228,6 +230,37 @@ static int check_limit(const char *path, const struct pj_snapshot *snapshot, uin
                           "the limit is %s, and %s holds %s", limit, path, pj_text_from_size(content, has));
 }
 
+/* Root's programs alone, and in a cache of root's: others are warned of one that is open by its path. */
+static int check_others(const struct pj_program *program, const char *path, const char *full,
+                        const struct pj_snapshot *snapshot, struct pj_finding_list *findings,
+                        struct pj_error **err)
+{
+    PJ_CLEANUP_WAY struct pj_way way = PJ_WAY_NONE;
+    char entry[PJ_ENTRY_PATH_TEXT];
+    struct stat status;
+    if (program->uid != 0)
+        return 0;
+    way.fd = open(full, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (way.fd < 0 || fstat(way.fd, &status) != 0 || pj_way_judge(way.fd, &status) == PJ_WAY_OF_OTHER)
+        return 0;
+    int r = pj_guard_look_inside(way.fd, path, &way, err);
+    if (r == 0 && way.fault != PJ_WAY_CLOSED)
+        r = pj_finding_add(findings, PJ_FINDING_ROOT_AMONG_OTHERS, way.culprit, NULL, err,
+                           "%s (owner %lu, group %lu, mode %04o), and %s runs as root",
+                           way.fault == PJ_WAY_OF_OTHER ? "it belongs to another user"
+                                                        : "others can write it",
+                           (unsigned long)way.status.st_uid, (unsigned long)way.status.st_gid,
+                           (unsigned)(way.status.st_mode & 07777u), program->who);
+    if (r < 0 || snapshot->foreign_count == 0)
+        return r;
+    return pj_finding_add(
+        findings, PJ_FINDING_ENTRIES_OF_OTHERS, path, NULL, err,
+        "%zu of %zu entries belong to other users or can be written by them, the first: %s, "
+        "of user %lu",
+        snapshot->foreign_count, snapshot->count, pj_entry_path(snapshot->foreign_hash, entry),
+        (unsigned long)snapshot->foreign_uid);
+}
+
 int pj_doctor_content(const struct pj_program *program, const char *path, uint64_t limit_bytes,
                       struct pj_finding_list *findings, bool *ret_known, uint64_t *ret_entries,
                       uint64_t *ret_bytes, struct pj_error **err)
@@ -247,6 +280,8 @@ int pj_doctor_content(const struct pj_program *program, const char *path, uint64
     r = check_index_state(path, &snapshot, findings, err);
     if (r == 0)
         r = check_entries(program, path, &snapshot, findings, err);
+    if (r == 0)
+        r = check_others(program, path, full, &snapshot, findings, err);
     if (r == 0)
         r = check_limit(path, &snapshot, limit_bytes, findings, err);
     *ret_known = true;

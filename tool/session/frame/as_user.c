@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "cache/guard.h"
 #include "host/user.h"
 
 /* Looked up while it can be: afterwards the link may not be readable. */
@@ -53,8 +54,9 @@ int pj_as_user(const char *text, const char *program, char **ret_note, struct pj
     if (!path)
         return pj_error_no_memory(err);
     int r = pj_host_user_parse(text, &user, err);
+    const struct pj_host_root root = pj_host_root_from_environment();
     if (r == 0)
-        r = pj_host_user_become(&user, err);
+        r = pj_host_user_become(&user, &root, err);
     if (r == 0)
         r = check_program(program, path, &user, err);
     return r == 0 ? describe(&user, ret_note, err) : r;
@@ -62,27 +64,8 @@ int pj_as_user(const char *text, const char *program, char **ret_note, struct pj
 
 int pj_as_user_refuse_foreign_cache(const struct pj_session *session, struct pj_error **err)
 {
-    const char *path = session->location.path;
-    struct pj_host_owner owner = {.foreign = false};
-    if (geteuid() != 0)
+    if (session->way.fault == PJ_WAY_CLOSED)
         return 0;
-    int r = pj_host_owner_find(path, &owner, err);
-    PJ_CLEANUP_FREE char *owned = owner.path;
-    if (r < 0 || !owner.foreign)
-        return r;
-    PJ_CLEANUP_FREE char *name = pj_host_user_name_of(owner.uid);
-    if (!name)
-        return pj_error_no_memory(err);
-    if (strcmp(owned, path) == 0)
-        return pj_error_set(err, PJ_ERROR_ENVIRONMENT,
-                            "the cache %s belongs to user %s, and prejit runs as root, whose files that "
-                            "user's programs could not write: work as that user with --user %s, or give the "
-                            "cache to root with chown -R root %s",
-                            path, name, name, path);
-    return pj_error_set(
-        err, PJ_ERROR_ENVIRONMENT,
-        "the cache %s would be made in %s, which belongs to user %s, and prejit runs as root, "
-        "whose files that user's programs could not write: work as that user with --user %s, "
-        "or name a cache of root's own with --cache",
-        path, owned, name, name);
+    PJ_CLEANUP_FREE char *name = pj_host_user_name_of(session->way.status.st_uid);
+    return name ? pj_guard_refuse(&session->way, session->location.path, name, err) : pj_error_no_memory(err);
 }

@@ -10,9 +10,10 @@
  * line to tell people, NULL where there is nothing to tell. */
 int pj_as_user(const char *text, const char *program, char **ret_note, struct pj_error **err);
 
-/** PJ_ERROR_ENVIRONMENT, with the two ways out, where root would work on the cache of another user: what it
- * and its driver leave there (an `index`, entries, the receipt) that user's programs could neither write nor
- * replace, and what root can read says nothing of what they get. */
+/** PJ_ERROR_ENVIRONMENT, with the two ways out, where root would work on the cache of another user, or where
+ * others can change what the cache is or holds: what root and its driver leave there (an `index`, entries,
+ * the receipt) that user's programs could neither write nor replace, and what others put there root's driver
+ * would load. */
 int pj_as_user_refuse_foreign_cache(const struct pj_session *session, struct pj_error **err);
 
 #endif

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <poll.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/text.h"
 #include "session/doctor/doctor.h"
@@ -167,6 +168,22 @@ static int blame_forced_jit(struct pj_session *session, const struct pj_buffer *
     return 0;
 }
 
+/* Root does not work in such a cache. Others may have reason to share one. */
+static int note_open_cache(struct pj_session *session, const struct pj_program *program,
+                           struct pj_error **err)
+{
+    PJ_CLEANUP_FINDING_LIST struct pj_finding_list findings = {0};
+    bool exists;
+    int r = pj_check_path(program, session->location.path, &exists, &findings, err);
+    for (size_t i = 0; i < findings.count && r == 0; i++) {
+        const struct pj_finding *finding = &findings.items[i];
+        if (finding->code == PJ_FINDING_CACHE_OPEN || finding->code == PJ_FINDING_PATH_OF_OTHER_USER)
+            r = pj_session_note(session, err, "%s: %s: its entries may be anybody's code; %s",
+                                finding->subject, finding->found, finding->cure);
+    }
+    return r;
+}
+
 /* The run has workers with an environment of their own, so it notices nothing. */
 int pj_opening_note_environment(struct pj_session *session, struct pj_error **err)
 {
@@ -185,5 +202,7 @@ int pj_opening_note_environment(struct pj_session *session, struct pj_error **er
         if (finding->code == PJ_FINDING_JIT_FORCED)
             pj_buffer_printf(&forced, "%s%s", forced.size > 0 ? " and " : "", finding->subject);
     }
+    if (r == 0 && geteuid() != 0)
+        r = note_open_cache(session, &program, err);
     return r == 0 ? blame_forced_jit(session, &forced, err) : r;
 }

@@ -20,7 +20,8 @@ int pj_opening_prepare(struct pj_session *session, struct pj_error **err);
 int pj_opening_note_room(struct pj_session *session, struct pj_error **err);
 
 /** Notes variables of this environment with which programs compile again, or cannot, whatever the cache
- * holds. Those with which they compile again end the run with PJ_EXIT_COLD. */
+ * holds: those with which they compile again end the run with PJ_EXIT_COLD. And that other users can write
+ * the cache, whose entries are then whoever's. */
 int pj_opening_note_environment(struct pj_session *session, struct pj_error **err);
 
 #endif

@@ -5,10 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "arch/target.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "cache/guard.h"
 #include "session/prepare/prepare.h"
 #include "session/receipt/file.h"
 #include "session/receipt/identity.h"
@@ -69,7 +71,10 @@ static int locate(struct pj_session *session, struct pj_error **err)
         .cuda_cache_disable = getenv("CUDA_CACHE_DISABLE"),
         .home = getenv("HOME"),
     };
-    return pj_cache_locate(&inputs, &session->location, err);
+    int r = pj_cache_locate(&inputs, &session->location, err);
+    if (r == 0 && geteuid() == 0)
+        r = pj_guard_look(session->location.path, &session->way, err);
+    return r;
 }
 
 /* What the receipt of an unchanged driver says need not be asked again. */
@@ -88,7 +93,8 @@ static int adopt_receipt(struct pj_session *session, struct pj_error **err)
 
 int pj_request_reload_receipt(struct pj_session *session, struct pj_error **err)
 {
-    if (session->options->no_receipt)
+    if (session->options->no_receipt ||
+        session->way.fault != PJ_WAY_CLOSED) /* whose receipt it is, nobody knows */
         return 0;
     pj_receipt_free(session->receipt);
     session->receipt = NULL;
@@ -110,6 +116,7 @@ int pj_request_open(const struct pj_options *options, const char *command, struc
         return pj_error_no_memory(err);
     session->options = options;
     session->command = command;
+    session->way = PJ_WAY_NONE;
     session->begin_ms = pj_clock_ms();
     (void)clock_gettime(CLOCK_REALTIME, &session->begin_time);
     session->root = pj_host_root_from_environment();

@@ -100,6 +100,7 @@ void pj_session_free(struct pj_session *session)
     pj_receipt_free(session->receipt);
     pj_manifest_free(session->manifest);
     pj_cache_location_free(&session->location);
+    pj_way_free(&session->way);
     free(session->notes);
     pj_arena_free(&session->now.arena);
     pj_arena_free(&session->arena);

@@ -5,6 +5,7 @@
 
 #include <prejit/prejit.h>
 
+#include "base/way.h"
 #include "cache/location.h"
 #include "cache/snapshot.h"
 #include "cache/store.h"
@@ -126,6 +127,7 @@ struct pj_session {
     struct pj_plan_selection selection;
     const char *selection_text;
     struct pj_cache_location location;
+    struct pj_way way;          /* to the cache, judged where this process is root's; else without a fault */
     struct pj_receipt *receipt; /* of the last run; NULL = none, or ignored */
     struct pj_receipt
         now; /* what holds now of a receipt's identity, as far as it is known without the driver */
