@@ -77,7 +77,7 @@ static int unknown_word(const char *what, const char *name, const char *const *n
 static int unknown_command(const char *name, bool json)
 {
     static const char *const options[] = {"--help", "--version"};
-    const char *names[8];
+    const char *names[PJ_COUNT(pj_commands)];
     size_t count = 0;
     if (name[0] == '-')
         return unknown_word("before the command there is no option '", name, options, PJ_COUNT(options),
