@@ -158,10 +158,6 @@ const struct pj_finding_info *pj_finding_info(enum pj_finding_code code);
 /** "error", "warning", "note" */
 const char *pj_severity_name(enum pj_severity severity);
 
-/** The symptom as a heading, and the sentence below it. */
-const char *pj_symptom_title(enum pj_symptom symptom);
-const char *pj_symptom_text(enum pj_symptom symptom);
-
 /** Adds a finding about `subject` (a variable, a path); `value` (may be NULL) is the cure's {value}. The same
  * code about the same subject is added once. */
 int pj_finding_add(struct pj_finding_list *findings, enum pj_finding_code code, const char *subject,
@@ -176,8 +172,5 @@ size_t pj_finding_number(const struct pj_finding_list *findings, enum pj_severit
 
 void pj_finding_list_free(struct pj_finding_list *findings);
 #define PJ_CLEANUP_FINDING_LIST __attribute__((cleanup(pj_finding_list_free)))
-
-/** Appends docs/troubleshooting.md. */
-int pj_finding_page(struct pj_buffer *buffer, struct pj_error **err);
 
 #endif

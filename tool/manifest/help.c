@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The text of `prejit --help manifest`. */
+#include "manifest/help.h"
+
 #include <stddef.h>
 #include <string.h>
 
-#include "manifest/reference.h"
 #include "manifest/schema.h"
 
 enum { HELP_COLUMNS = 80, TEXT_INDENT = 6 };

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of findings, the list, and the page that is made from the table. With PREJIT_UPDATE=1 in the
- * environment docs/troubleshooting.md is written anew instead of compared. */
+/* The table of findings, and the list. */
 #include "folder.h"
 
 #include "host/finding.h"
@@ -76,40 +75,12 @@ static void cures_are_shell_words(void **state)
         "user read it: chmod -R a+rX '/a b' && chmod a+rw '/a b'/index");
 }
 
-/* The source tree, from the environment: no path of the build lies in the program. */
-static const char *source_tree(void)
-{
-    const char *tree = getenv("PREJIT_SOURCE_DIR");
-    if (!tree)
-        fail_msg("PREJIT_SOURCE_DIR is not set: run this through ctest");
-    return tree;
-}
-
-static void the_page_is_up_to_date(void **state)
-{
-    (void)state;
-    PJ_CLEANUP_BUFFER struct pj_buffer page = {0};
-    PJ_CLEANUP_BUFFER struct pj_buffer committed = {0};
-    PJ_CLEANUP_FREE char *path = pj_path_join(source_tree(), "docs/troubleshooting.md");
-    PJ_CLEANUP_ERROR struct pj_error *err = NULL;
-    const char *update = getenv("PREJIT_UPDATE");
-    assert_int_equal(pj_finding_page(&page, NULL), 0);
-    if (update && strcmp(update, "1") == 0 &&
-        pj_file_replace(AT_FDCWD, path, page.data, page.size, 0644, &err) < 0)
-        fail_msg("%s", pj_error_message(err));
-    if (pj_file_read(AT_FDCWD, path, 1 << 20, &committed, &err) < 0)
-        fail_msg("%s (PREJIT_UPDATE=1 writes it)", pj_error_message(err));
-    if (strcmp(pj_buffer_text(&committed), pj_buffer_text(&page)) != 0)
-        fail_msg("%s is not what the table makes: run this test with PREJIT_UPDATE=1", path);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_row_is_whole),
         cmocka_unit_test(the_list_orders_by_severity),
         cmocka_unit_test(cures_are_shell_words),
-        cmocka_unit_test(the_page_is_up_to_date),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

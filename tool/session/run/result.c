@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "manifest/reference.h"
+#include "manifest/help.h"
 #include "report/render.h"
 #include "version.h"
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The manifest's JSON Schema, for editors. */
+#include "documents.h"
+
 #include <inttypes.h>
 #include <stddef.h>
 
 #include "manifest/manifest.h"
-#include "manifest/reference.h"
 #include "manifest/schema.h"
 
 /* An object or list that is being written: its depth, and whether a comma is due. */
@@ -256,7 +257,7 @@ static void add_section(struct writer *writer, enum pj_schema_section section)
     close_object(writer);
 }
 
-int pj_manifest_json_schema(struct pj_buffer *buffer, struct pj_error **err)
+void document_manifest_schema(struct pj_buffer *buffer)
 {
     struct writer writer = {.buffer = buffer, .depth = 1};
     pj_buffer_putc(buffer, '{');
@@ -264,5 +265,4 @@ int pj_manifest_json_schema(struct pj_buffer *buffer, struct pj_error **err)
     add_text(&writer, "title", "prejit manifest");
     add_section(&writer, PJ_SECTION_ROOT);
     pj_buffer_puts(buffer, "\n}\n");
-    return pj_buffer_check(buffer, err);
 }

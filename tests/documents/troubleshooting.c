@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* docs/troubleshooting.md: the table of findings, ordered by what users see. */
+#include "documents.h"
+
 #include <string.h>
 
 #include "host/finding.h"
@@ -24,16 +26,6 @@ static const struct {
     [PJ_SYMPTOM_NOT_SURE] = {"Odd settings, and what could not be looked at",
                              "Not wrong by themselves, but rarely what was meant."},
 };
-
-const char *pj_symptom_title(enum pj_symptom symptom)
-{
-    return symptoms[symptom].title;
-}
-
-const char *pj_symptom_text(enum pj_symptom symptom)
-{
-    return symptoms[symptom].text;
-}
 
 static const char introduction[] =
     "<!-- Made from the table in tool/host/finding_table.c; see the end of this page. -->\n"
@@ -64,7 +56,7 @@ static const char closing[] =
     "## How this page is made\n"
     "\n"
     "It is written by the table that `doctor` works from. After a change of that table,\n"
-    "`PREJIT_UPDATE=1 ctest -R unit_host_finding` writes it anew; without it the test compares.\n";
+    "`PREJIT_UPDATE=1 ctest -R documents` writes it anew; without it the test compares.\n";
 
 /* The cure with words for its placeholders. */
 static void put_cure(struct pj_buffer *buffer, const struct pj_finding_info *info)
@@ -100,7 +92,7 @@ static void put_finding(struct pj_buffer *buffer, const struct pj_finding_info *
     pj_buffer_puts(buffer, ".\n");
 }
 
-int pj_finding_page(struct pj_buffer *buffer, struct pj_error **err)
+void document_troubleshooting(struct pj_buffer *buffer)
 {
     pj_buffer_puts(buffer, introduction);
     for (int symptom = 0; symptom < PJ_SYMPTOM_COUNT; symptom++) {
@@ -112,5 +104,4 @@ int pj_finding_page(struct pj_buffer *buffer, struct pj_error **err)
         }
     }
     pj_buffer_puts(buffer, closing);
-    return pj_buffer_check(buffer, err);
 }

@@ -1,59 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is made from the schema table: the help, and the committed reference page and JSON Schema. With
- * PREJIT_UPDATE=1 in the environment the committed files are written anew instead of compared. */
-#include "manifest/reference.h"
+/* The help that is made from the schema table, and the examples in that table. */
+#include "manifest/help.h"
 #include "folder.h"
 #include "manifest/schema.h"
-
-/* The source tree, from the environment: no path of the build lies in the program. */
-static const char *source_tree(void)
-{
-    const char *tree = getenv("PREJIT_SOURCE_DIR");
-    if (!tree)
-        fail_msg("PREJIT_SOURCE_DIR is not set: run this through ctest");
-    return tree;
-}
-
-static void compare_with(const char *name, const struct pj_buffer *made)
-{
-    PJ_CLEANUP_BUFFER struct pj_buffer committed = {0};
-    PJ_CLEANUP_FREE char *path = pj_path_join(source_tree(), name);
-    PJ_CLEANUP_ERROR struct pj_error *err = NULL;
-    const char *update = getenv("PREJIT_UPDATE");
-    if (update && strcmp(update, "1") == 0 &&
-        pj_file_replace(AT_FDCWD, path, made->data, made->size, 0644, &err) < 0)
-        fail_msg("%s", pj_error_message(err));
-    if (pj_file_read(AT_FDCWD, path, 1 << 20, &committed, &err) < 0)
-        fail_msg("%s (PREJIT_UPDATE=1 writes it)", pj_error_message(err));
-    if (strcmp(pj_buffer_text(&committed), pj_buffer_text(made)) != 0)
-        fail_msg("%s is not what the schema table makes: run this test with PREJIT_UPDATE=1", name);
-}
-
-static void the_reference_page_is_up_to_date(void **state)
-{
-    (void)state;
-    PJ_CLEANUP_BUFFER struct pj_buffer page = {0};
-    assert_int_equal(pj_manifest_reference(&page, NULL), 0);
-    compare_with("docs/manifest.md", &page);
-}
-
-static void the_json_schema_is_up_to_date(void **state)
-{
-    (void)state;
-    PJ_CLEANUP_BUFFER struct pj_buffer schema = {0};
-    assert_int_equal(pj_manifest_json_schema(&schema, NULL), 0);
-    compare_with("docs/manifest.schema.json", &schema);
-}
-
-static void the_pages_example_parses(void **state)
-{
-    (void)state;
-    PJ_CLEANUP_BUFFER struct pj_buffer page = {0};
-    assert_int_equal(pj_manifest_reference(&page, NULL), 0);
-    assert_non_null(strstr(pj_buffer_text(&page), pj_manifest_example()));
-    PJ_CLEANUP_MANIFEST struct pj_manifest *manifest = parse_in(pj_manifest_example(), ".", false);
-    assert_int_equal(manifest->module_count, 5);
-}
 
 /* Puts a key's example where it belongs. */
 static void put_example(struct pj_buffer *text, enum pj_schema_section section, size_t index)
@@ -129,9 +78,6 @@ static void refused_options_are_no_keys(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_reference_page_is_up_to_date),
-        cmocka_unit_test(the_json_schema_is_up_to_date),
-        cmocka_unit_test(the_pages_example_parses),
         cmocka_unit_test(the_example_of_every_key_parses),
         cmocka_unit_test(the_help_has_every_key_and_short_lines),
         cmocka_unit_test(refused_options_are_no_keys),
