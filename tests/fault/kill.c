@@ -18,6 +18,7 @@
 #include "base/memory.h"
 #include "driver.h"
 #include "fixture.h"
+#include "points.h"
 
 enum { FOREIGN = 5, OURS = 70 /* two holds */ };
 
@@ -248,12 +249,12 @@ static void stop_holder(pid_t pid)
     assert_int_equal(waitpid(pid, &status, 0), pid);
 }
 
-static int reached[64];
+static int reached[PJ_COUNT(points)];
 
 static void kill_once(enum scene scene, size_t point, int countdown, bool driver_first)
 {
     struct place place;
-    const char *name = pj_store_points()[point];
+    const char *name = points[point];
     make_place(&place, scene);
     bool damaged = scene == NO_INDEX || scene == SHORT;
     pid_t holder = scene == STARVED ? start_holder(&place) : 0;
@@ -280,10 +281,8 @@ static void kill_once(enum scene scene, size_t point, int countdown, bool driver
 
 static void test_every_point(void **state)
 {
-    const char *const *points = pj_store_points();
     (void)state;
-    for (size_t point = 0; points[point]; point++) {
-        assert_true(point < PJ_COUNT(reached));
+    for (size_t point = 0; point < PJ_COUNT(points); point++) {
         for (int scene = 0; scene < SCENES; scene++)
             kill_once((enum scene)scene, point, 0, (scene + (int)point) % 2 == 0);
         /* the second time, where it comes again: in the middle of the work */
@@ -297,9 +296,8 @@ static void test_every_point(void **state)
 /* A point that nothing reaches is not tested by the above. */
 static void test_all_points_were_reached(void **state)
 {
-    const char *const *points = pj_store_points();
     (void)state;
-    for (size_t point = 0; points[point]; point++) {
+    for (size_t point = 0; point < PJ_COUNT(points); point++) {
         if (reached[point] == 0)
             fail_msg("no run came to the point %s", points[point]);
     }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../unit/cache/support/index_bytes.h"
 #include "cache/index.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -19,7 +20,7 @@ static void check_valid(const struct pj_index *index, const uint8_t *data, size_
     __attribute__((cleanup(pj_buffer_free))) struct pj_buffer bytes = {.data = NULL};
     struct pj_index again = {.format = 0};
     enum pj_index_state state;
-    pj_index_write(index, &bytes);
+    index_bytes(index, &bytes);
     require(pj_buffer_check(&bytes, NULL) == 0);
     require(bytes.size <= size && memcmp(bytes.data, data, bytes.size) == 0);
     /* One byte less than the records need is short. */

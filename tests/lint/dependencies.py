@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks the dependency law: what every file includes, and what every module's library calls.
+"""Checks the dependency law: what every file includes, what every module's library calls, and that everything is called.
 
 usage: dependencies.py --source DIR [--build DIR] [--include DIR]…
 With --build the static libraries there are looked at as well, and its `generated` folder is searched for headers.
@@ -148,6 +148,20 @@ def check_compiled(root, paths, include_folders):
     return findings
 
 
+def check_called(root, paths):
+    """What only tests call is no part of the program: a function that a header of tool/ declares must be named once more
+    than by its definition."""
+    counts, declared = {"c": {}, "h": {}}, {}
+    for path in paths:
+        code = tree.code_only(tree.read(root, path))
+        if path.startswith("tool/") and path.endswith(".h"):
+            declared.update((name, path) for name in re.findall(r"\b(pj_\w+)\(", code))
+        for name in re.findall(r"\bpj_\w+\b", code):
+            counts[path[-1]][name] = counts[path[-1]].get(name, 0) + 1
+    return [f"{path}: nothing in the program calls {name}" for name, path in sorted(declared.items())
+            if counts["c"].get(name) == 1 and counts["h"][name] == 1]
+
+
 def archive_module(name):
     stem = re.sub(r"^lib|\.a$", "", os.path.basename(name))
     return law.ARCHIVES.get(stem, stem.removeprefix("prejit_"))
@@ -215,6 +229,7 @@ def check_tree(root, build=None, include_folders=()):
     paths = tree.c_files(root, ("tool", "include"))
     findings, edges = check_written(root, paths)
     findings += check_cycles(edges)
+    findings += check_called(root, paths)
     folders = list(include_folders) + ([os.path.join(build, "generated")] if build else [])
     findings += check_compiled(root, paths, folders)
     if build:

@@ -122,6 +122,13 @@ class Includes(PlantedTree):
         self.assertIsNone(dependencies.find_cycle(law.MAY_INCLUDE))
         self.assertEqual(dependencies.find_cycle({"a": ["b"], "b": ["c"], "c": ["b"]}), ["b", "c", "b"])
 
+    def test_what_nothing_calls(self):
+        self.write_header("tool/base/names.h", "int pj_names_count(void);\n/* pj_names_count() */\n")
+        self.write_c("tool/base/names.c", '#include "base/names.h"\nint pj_names_count(void)\n{\n    return 1;\n}\n')
+        self.assertEqual(self.found(), ["tool/base/names.h: nothing in the program calls pj_names_count"])
+        self.write_c("tool/base/more.c", '#include "base/names.h"\nint more(void)\n{\n    return pj_names_count();\n}\n')
+        self.assertEqual(self.found(), [])
+
     def test_cuda_is_out_of_reach_of_session(self):
         self.assertNotIn("cuda", law.reachable("session"))
         self.assertNotIn("cuda", law.reachable("cli"))

@@ -24,6 +24,11 @@ class Style(PlantedTree):
         self.write("tool/base/CMakeLists.txt", f"# {LICENCE}\nprejit_module(base)\n")
         self.assertEqual(style.check_tree(self.root), ([], 5))
 
+    def test_a_folder_called_build_is_source_below_the_root(self):
+        self.write("tool/session/build/bad.c", "int x;\n")
+        self.write("build/dev/bad.c", "int x;\n")
+        self.assertEqual({finding.split(":")[0] for finding in style.check_tree(self.root)[0]}, {"tool/session/build/bad.c"})
+
     def test_licence(self):
         self.write("tool/base/a.c", "/* No licence. */\nint a;\n")
         self.write("tool/base/CMakeLists.txt", "prejit_module(base)\n")

@@ -4,7 +4,8 @@ import os
 import re
 import sys
 
-SKIPPED_FOLDERS = {".git", "build", "data", "corpus", "__pycache__"}
+SKIPPED_FOLDERS = {".git", "data", "corpus", "__pycache__"}
+BUILDS = "build"  # at the root alone: tool/session/build is source
 
 # Kind of a source file by the end of its name; files without one are told by their first line.
 KINDS = {
@@ -31,7 +32,8 @@ def walk(root, below=(".",)):
     found = set()
     for folder in below:
         for directory, folders, names in os.walk(os.path.join(root, folder)):
-            folders[:] = [name for name in folders if name not in SKIPPED_FOLDERS]
+            folders[:] = [name for name in folders if name not in SKIPPED_FOLDERS
+                          and os.path.relpath(os.path.join(directory, name), root) != BUILDS]
             for name in names:
                 path = os.path.join(directory, name)
                 if os.path.isfile(path) and kind_of(path):

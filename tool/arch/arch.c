@@ -3,7 +3,6 @@
 #include "arch/arch.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "arch/table.h"
 #include "base/memory.h"
@@ -22,11 +21,6 @@ int pj_arch_compare(struct pj_arch a, struct pj_arch b)
     if (a.letter != b.letter)
         return a.letter < b.letter ? -1 : 1;
     return 0;
-}
-
-bool pj_arch_same_device(struct pj_arch a, struct pj_arch b)
-{
-    return a.number == b.number;
 }
 
 bool pj_arch_exists(struct pj_arch arch)
@@ -76,11 +70,13 @@ bool pj_arch_ptx_compiles_for(struct pj_arch ptx_target, struct pj_arch output)
 const char *pj_arch_runs_where(struct pj_arch ptx_target)
 {
     const struct pj_arch_row *row = pj_arch_row_find(ptx_target.number);
-    const char *why = NULL;
+    const char *where = NULL;
     if (row)
-        why = ptx_target.letter == 'a' ? row->why_a : ptx_target.letter == 'f' ? row->why_f : row->why_plain;
-    if (why)
-        return strstr(why, "on compute");
+        where = ptx_target.letter == 'a'   ? row->where_a
+                : ptx_target.letter == 'f' ? row->where_f
+                                           : row->where_plain;
+    if (where)
+        return where;
     switch (ptx_target.letter) {
     case 'a':
         return "on that compute capability alone";
@@ -89,15 +85,4 @@ const char *pj_arch_runs_where(struct pj_arch ptx_target)
     default:
         return "on that compute capability and above";
     }
-}
-
-const char *pj_arch_why_not(struct pj_arch ptx_target, uint16_t device)
-{
-    if (pj_arch_ptx_runs_on(ptx_target, device))
-        return NULL;
-    const struct pj_arch_row *row = pj_arch_row_find(ptx_target.number);
-    const char *why = NULL;
-    if (row)
-        why = ptx_target.letter == 'a' ? row->why_a : ptx_target.letter == 'f' ? row->why_f : row->why_plain;
-    return why ? why : "the code is for an architecture that this version of prejit does not know";
 }

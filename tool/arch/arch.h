@@ -36,9 +36,6 @@ char *pj_arch_text(struct pj_arch arch, char ret_text[PJ_ARCH_TEXT]);
 /** Orders by number, then letter. */
 int pj_arch_compare(struct pj_arch a, struct pj_arch b);
 
-/** For the driver a target is a device with all its letters [facts 6]: the same number is the same target. */
-bool pj_arch_same_device(struct pj_arch a, struct pj_arch b);
-
 /** The architectures that the CUDA 13 driver takes as CU_JIT_TARGET and that `all` stands for without a
  * driver at hand, ascending, without letters (75 80 86 87 89 90 100 103 110 120 121). */
 const uint16_t *pj_arch_all(size_t *ret_count);
@@ -53,9 +50,5 @@ bool pj_arch_ptx_compiles_for(struct pj_arch ptx_target, struct pj_arch output);
 
 /** Where such code runs, to follow the word "runs": "on compute capability 9.0 alone". Never NULL. */
 const char *pj_arch_runs_where(struct pj_arch ptx_target);
-
-/** Why not, as one clause for a message ("sm_90a code runs on compute capability 9.0 alone"); NULL if it does
- * run. */
-const char *pj_arch_why_not(struct pj_arch ptx_target, uint16_t device);
 
 #endif

@@ -74,15 +74,6 @@ bool pj_isa_highest_for_cuda(int cuda_version, struct pj_isa *ret_isa)
     return false;
 }
 
-int pj_isa_cuda_version(struct pj_isa isa)
-{
-    for (size_t i = 0; i < PJ_COUNT(releases); i++) {
-        if (pj_isa_compare(releases[i].isa, isa) == 0)
-            return releases[i].cuda;
-    }
-    return 0;
-}
-
 int pj_isa_last_cuda_version(struct pj_isa isa)
 {
     for (size_t i = PJ_COUNT(releases); i-- > 0;) {

@@ -32,9 +32,6 @@ bool pj_isa_lowest_for(struct pj_arch target, struct pj_isa *ret_isa);
  * where the version is newer than the table. Source: the release notes in NVIDIA's PTX ISA manual. */
 bool pj_isa_highest_for_cuda(int cuda_version, struct pj_isa *ret_isa);
 
-/** The CUDA version (13000 = 13.0) that brought `isa`; 0 where it is not in the table. */
-int pj_isa_cuda_version(struct pj_isa isa);
-
 /** The last CUDA version in the table whose toolkit writes no PTX above `isa`; 0 below the table. */
 int pj_isa_last_cuda_version(struct pj_isa isa);
 

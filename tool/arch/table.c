@@ -5,18 +5,13 @@
 
 #include "base/memory.h"
 
-#define WHY(name, where) "sm_" name " code runs " where
-
 /* clang-format off */
-#define PLAIN(number, isa, capability)                                                                       \
-    {number, isa, 0, 0, WHY(#number, "on compute capability " capability " and above"), NULL, NULL}
-#define WITH_A(number, isa, isa_a, capability)                                                               \
-    {number, isa, isa_a, 0, WHY(#number, "on compute capability " capability " and above"),                  \
-     WHY(#number "a", "on compute capability " capability " alone"), NULL}
+#define ABOVE(capability) "on compute capability " capability " and above"
+#define ALONE(capability) "on compute capability " capability " alone"
+#define PLAIN(number, isa, capability) {number, isa, 0, 0, ABOVE(capability), NULL, NULL}
+#define WITH_A(number, isa, isa_a, capability) {number, isa, isa_a, 0, ABOVE(capability), ALONE(capability), NULL}
 #define WITH_A_F(number, isa, isa_a, isa_f, capability, alone, family)                                       \
-    {number, isa, isa_a, isa_f, WHY(#number, "on compute capability " capability " and above"),              \
-     WHY(#number "a", "on compute capability " alone " alone"),                                              \
-     WHY(#number "f", "on compute capability " family " alone")}
+    {number, isa, isa_a, isa_f, ABOVE(capability), ALONE(alone), ALONE(family)}
 
 static const struct pj_arch_row rows[] = {
     PLAIN(10, 10, "1.0"), PLAIN(11, 10, "1.1"), PLAIN(12, 12, "1.2"), PLAIN(13, 12, "1.3"),

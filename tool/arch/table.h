@@ -6,11 +6,11 @@
 #include "arch/arch.h"
 
 /** One architecture. ISA versions are ten times major plus minor; 0 where the letter does not exist. The
- *  clauses complete "…code runs"; they are NULL where the letter does not exist. */
+ *  clauses follow "code runs"; they are NULL where the letter does not exist. */
 struct pj_arch_row {
     uint16_t number;
     uint8_t isa_plain, isa_a, isa_f;
-    const char *why_plain, *why_a, *why_f;
+    const char *where_plain, *where_a, *where_f;
 };
 
 /** Row of `number`, or NULL. */

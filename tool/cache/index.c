@@ -121,22 +121,6 @@ int pj_index_read(const void *bytes, size_t size, struct pj_index *ret_index, en
     return 0;
 }
 
-void pj_index_write(const struct pj_index *index, struct pj_buffer *ret_bytes)
-{
-    uint64_t total = 0;
-    unsigned char bytes[PJ_INDEX_HEADER_BYTES];
-    if (index->count > UINT32_MAX || !pj_index_sum(index->records, index->count, &total)) {
-        ret_bytes->failed = true;
-        return;
-    }
-    pj_index_header_write((uint32_t)index->count, total, bytes);
-    pj_buffer_append(ret_bytes, bytes, sizeof bytes);
-    for (size_t i = 0; i < index->count; i++) {
-        pj_index_record_write(&index->records[i], bytes);
-        pj_buffer_append(ret_bytes, bytes, PJ_INDEX_RECORD_BYTES);
-    }
-}
-
 const char *pj_index_state_text(enum pj_index_state state)
 {
     switch (state) {

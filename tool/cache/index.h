@@ -55,10 +55,6 @@ void pj_index_record_write(const struct pj_index_record *record,
 void pj_index_header_write(uint32_t count, uint64_t total_bytes,
                            unsigned char ret_bytes[PJ_INDEX_HEADER_BYTES]);
 
-/** Appends header and records; the total is computed. Records whose sum does not fit 64 bits set the buffer's
- * `failed`. */
-void pj_index_write(const struct pj_index *index, struct pj_buffer *ret_bytes);
-
 /** One clause for messages: "is shorter than its count says, so the driver deletes every entry when it next
  * opens it". */
 const char *pj_index_state_text(enum pj_index_state state);

@@ -17,37 +17,6 @@
 #include "cache/guard.h"
 #include "cache/store_private.h"
 
-static const char *const points[] = {
-    "S0.run-folder-made",
-    "S0.index-staged",
-    "S0.index-created",
-    "S0.index-made-valid",
-    "S0.harvested",
-    "S0.run-removed",
-    "S1.folder-made",
-    "S2.folders-made",
-    "S2.staged",
-    "S3.index-grown",
-    "S3.index-copied",
-    "S3.index-taken-over",
-    "S3.locked",
-    "S3.evicted",
-    "S3.removed",
-    "S3.renamed",
-    "S3.header-shortened",
-    "S3.records-written",
-    "S3.header-written",
-    "S3.unlocked",
-    "S4.flushed",
-    "S8.run-folder-removed",
-    NULL,
-};
-
-const char *const *pj_store_points(void)
-{
-    return points;
-}
-
 void pj_store_point(const struct pj_store *store, const char *point)
 {
     if (store->options.at_point)

@@ -31,8 +31,7 @@ struct pj_store_options {
      * NULL = never. */
     bool (*is_interrupted)(void *context);
     void *context;
-    /* Test hook: called at each named point ("S0.created", "S3.renamed", …); NULL outside tests. See
-     * pj_store_points. */
+    /* Test hook: called at each named point ("S0.index-created", "S3.renamed", …); NULL outside tests. */
     void (*at_point)(void *context, const char *point);
 };
 
@@ -143,8 +142,5 @@ int pj_store_remove_run_folder(struct pj_store *store, struct pj_error **err);
 /** S8: removes the run's folder, gives the lock back, frees. Accepts NULL. Keeps the folder where
  * `keep_folder` (something in it was not committed). */
 void pj_store_close(struct pj_store *store, bool keep_folder);
-
-/** Names of the points at which at_point is called, NULL-terminated. */
-const char *const *pj_store_points(void);
 
 #endif

@@ -301,23 +301,12 @@ int pj_contents_read(const void *bytes, size_t size, struct pj_arena *arena, str
     return 0;
 }
 
-static const struct {
-    const char *text, *name;
-} input_kinds[] = {
-    [PJ_INPUT_PTX] = {"PTX", "ptx"},
-    [PJ_INPUT_CUBIN] = {"a cubin", "cubin"},
-    [PJ_INPUT_FATBIN] = {"a fatbin", "fatbin"},
-    [PJ_INPUT_OBJECT] = {"a host object", "object"},
-    [PJ_INPUT_ARCHIVE] = {"a library", "library"},
-    [PJ_INPUT_LTOIR] = {"LTO-IR", "ltoir"},
+static const char *const input_kinds[] = {
+    [PJ_INPUT_PTX] = "ptx",       [PJ_INPUT_CUBIN] = "cubin",     [PJ_INPUT_FATBIN] = "fatbin",
+    [PJ_INPUT_OBJECT] = "object", [PJ_INPUT_ARCHIVE] = "library", [PJ_INPUT_LTOIR] = "ltoir",
 };
-
-const char *pj_input_kind_text(enum pj_input_kind kind)
-{
-    return (size_t)kind < PJ_COUNT(input_kinds) ? input_kinds[kind].text : "unknown";
-}
 
 const char *pj_input_kind_name(enum pj_input_kind kind)
 {
-    return (size_t)kind < PJ_COUNT(input_kinds) ? input_kinds[kind].name : "unknown";
+    return (size_t)kind < PJ_COUNT(input_kinds) ? input_kinds[kind] : "unknown";
 }

@@ -66,10 +66,6 @@ struct pj_contents {
 int pj_contents_read(const void *bytes, size_t size, struct pj_arena *arena, struct pj_contents *ret,
                      struct pj_error **err);
 
-/** CUDA's own word for it, for people: "PTX", "a cubin", "a fatbin", "a host object", "a library",
- * "LTO-IR". */
-const char *pj_input_kind_text(enum pj_input_kind kind);
-
 /** "ptx", "cubin", "fatbin", "object", "library", "ltoir": for reports. */
 const char *pj_input_kind_name(enum pj_input_kind kind);
 

@@ -255,25 +255,6 @@ void pj_progress_tick(struct pj_progress *progress, double now_ms, struct pj_buf
         draw(progress, now_ms, buffer);
 }
 
-static double earlier(double a, double b)
-{
-    return a < b ? a : b;
-}
-
-double pj_progress_next(const struct pj_progress *progress, double now_ms)
-{
-    double next = INFINITY;
-    for (size_t i = 0; i < progress->running.count; i++)
-        next = earlier(next, progress->running.items[i].told_ms + PJ_PROGRESS_STILL_MS);
-    if (progress->terminal && !progress->drawn && progress->total > 0)
-        return now_ms;
-    if (progress->terminal && progress->dirty)
-        next = earlier(next, progress->drawn_ms + PJ_PROGRESS_REDRAW_MS);
-    else if (progress->terminal && progress->running.count > 0)
-        next = earlier(next, progress->drawn_ms + TICK_MS);
-    return next < now_ms ? now_ms : next;
-}
-
 void pj_progress_say(struct pj_progress *progress, const char *message, struct pj_buffer *buffer)
 {
     erase(progress, buffer);

@@ -72,11 +72,8 @@ void pj_progress_requeue(struct pj_progress *progress, size_t id);
 void pj_progress_finish(struct pj_progress *progress, size_t id, const char *name, uint64_t weight,
                         const char *outcome, bool attention, double now_ms, struct pj_buffer *buffer);
 
-/** To be called now and then, at latest at pj_progress_next: redraws, and says which jobs run on. */
+/** To be called now and then: redraws, and says which jobs run on. */
 void pj_progress_tick(struct pj_progress *progress, double now_ms, struct pj_buffer *buffer);
-
-/** When pj_progress_tick will next have something to say; infinity while nothing runs. */
-double pj_progress_next(const struct pj_progress *progress, double now_ms);
 
 /** A message of its own line (escaped here), above the line that redraws itself. */
 void pj_progress_say(struct pj_progress *progress, const char *message, struct pj_buffer *buffer);

@@ -2,7 +2,6 @@
 /* Names of verdicts, and the exit statuses they stand for. */
 #include "verify/verdict.h"
 
-#include <string.h>
 
 static const char *const verdict_names[PJ_VERDICT_COUNT] = {
     [PJ_VERDICT_NONE] = "",
@@ -24,18 +23,6 @@ static const char *const verdict_names[PJ_VERDICT_COUNT] = {
 const char *pj_verdict_name(enum pj_verdict verdict)
 {
     return verdict < PJ_VERDICT_COUNT ? verdict_names[verdict] : "";
-}
-
-bool pj_verdict_find(const char *name, enum pj_verdict *ret_verdict)
-{
-    /* From 1: NONE has no name, so "" finds nothing. */
-    for (unsigned i = PJ_VERDICT_NONE + 1; i < PJ_VERDICT_COUNT; i++) {
-        if (strcmp(name, verdict_names[i]) == 0) {
-            *ret_verdict = (enum pj_verdict)i;
-            return true;
-        }
-    }
-    return false;
 }
 
 static enum pj_exit verdict_exit(enum pj_verdict verdict, bool passing)

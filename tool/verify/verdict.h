@@ -27,9 +27,6 @@ enum pj_verdict {
 /** Name as reports print it: "timed-out". "" for NONE. */
 const char *pj_verdict_name(enum pj_verdict verdict);
 
-/** The verdict of that name; false where there is none. */
-bool pj_verdict_find(const char *name, enum pj_verdict *ret_verdict);
-
 /** One piece of evidence; absent evidence is UNKNOWN, never false. */
 enum pj_witness { PJ_WITNESS_UNKNOWN, PJ_WITNESS_YES, PJ_WITNESS_NO };
 

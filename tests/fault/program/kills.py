@@ -3,6 +3,7 @@
 stays done, nobody else's entries suffer, and the next run completes."""
 import contextlib
 import fcntl
+import glob
 import os
 import random
 import re
@@ -18,6 +19,7 @@ NAMES = [f"m{i:02}" for i in range(12)]
 COMPILE_MS = 60
 KILLS = 40 if harness.SANITIZED else 100
 SIGNALS = 15
+POINT = re.compile(r'"(S\d\.[a-z-]+)"')
 
 
 class Kills(harness.Case):
@@ -154,10 +156,15 @@ class Points(Kills):
 
     @staticmethod
     def points():
-        """The names of all points, as the store's source lists them."""
-        with open(os.path.join(harness.SOURCE, "tool/cache/store.c"), encoding="utf-8") as file:
-            table = re.search(r"points\[\] = \{(.*?)NULL", file.read(), re.S).group(1)
-        return re.findall(r'"(S\d\.[a-z-]+)"', table)
+        """The names of all points: what tests/fault/points.h lists, which is what the store's sources name."""
+        with open(os.path.join(harness.SOURCE, "tests/fault/points.h"), encoding="utf-8") as file:
+            listed = POINT.findall(file.read())
+        named = set()
+        for path in glob.glob(os.path.join(harness.SOURCE, "tool/cache/*.c")):
+            with open(path, encoding="utf-8") as file:
+                named.update(POINT.findall(file.read()))
+        assert named == set(listed), f"tests/fault/points.h and tool/cache differ: {named ^ set(listed)}"
+        return listed
 
     def prepare_for(self, point):
         """A cache in which a run comes by `point`."""

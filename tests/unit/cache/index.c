@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every state an index can be in, and its writer. */
 #include "cache/index.h"
+#include "index_bytes.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -93,11 +94,11 @@ static void test_write(void **state)
     struct pj_index index = {.total_bytes = 5, .records = records, .count = 2};
     PJ_CLEANUP_BUFFER struct pj_buffer bytes = {.data = NULL}, none = {.data = NULL};
     (void)state;
-    pj_index_write(&index, &bytes);
+    index_bytes(&index, &bytes);
     assert_int_equal(bytes.size, 48);
     assert_memory_equal(bytes.data, two, 48);
     records[1].size = UINT64_MAX;
-    pj_index_write(&index, &none);
+    index_bytes(&index, &none);
     assert_int_equal(pj_buffer_check(&none, NULL), PJ_ERROR_NO_MEMORY);
 }
 

@@ -425,13 +425,9 @@ static void test_shapes(void **state)
 static void test_kinds(void **state)
 {
     (void)state;
-    static const char *const rows[][2] = {{"PTX", "ptx"},           {"a cubin", "cubin"},
-                                          {"a fatbin", "fatbin"},   {"a host object", "object"},
-                                          {"a library", "library"}, {"LTO-IR", "ltoir"}};
-    for (size_t i = 0; i < PJ_COUNT(rows); i++) {
-        assert_string_equal(pj_input_kind_text((enum pj_input_kind)i), rows[i][0]);
-        assert_string_equal(pj_input_kind_name((enum pj_input_kind)i), rows[i][1]);
-    }
+    static const char *const names[] = {"ptx", "cubin", "fatbin", "object", "library", "ltoir"};
+    for (size_t i = 0; i < PJ_COUNT(names); i++)
+        assert_string_equal(pj_input_kind_name((enum pj_input_kind)i), names[i]);
 }
 
 int main(void)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Makes caches for tests and looks into them. */
 #include "fixture.h"
+#include "index_bytes.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -109,7 +110,7 @@ void put_index(const char *cache, const uint64_t *hashes, size_t count)
     for (size_t i = 0; i < count; i++)
         records[i] = (struct pj_index_record){.hash = hashes[i], .size = entry_bytes(cache, hashes[i]) - 28};
     index.records = records;
-    pj_index_write(&index, &bytes);
+    index_bytes(&index, &bytes);
     assert_int_equal(pj_buffer_check(&bytes, NULL), 0);
     put_index_bytes(cache, bytes.data, bytes.size);
 }
