@@ -43,11 +43,12 @@ struct pj_options {
     const char *const *offline; /* --offline: warm without a driver, for those of these profiles: paths, or
                                    versions of drivers whose profile is built in */
     size_t offline_count;
-    const char *ptxas;          /* --ptxas, of an offline run: a file, or a folder that holds it */
-    const char *nvjitlink;      /* --nvjitlink, the same: in place of ptxas */
-    bool prepare;               /* plan: run NVRTC, so that the jobs of sources are known */
-    bool against_driver;        /* verify: compare the code of what is proven with the driver's own */
-    bool check_stable;          /* compile sources twice although that was done before */
+    const char *ptxas;     /* --ptxas, of an offline run: a file, or a folder that holds it */
+    const char *nvjitlink; /* --nvjitlink, the same: in place of ptxas */
+    bool prepare;          /* plan: run NVRTC, so that the jobs of sources are known */
+    bool measure_cold;     /* verify: have the driver compile each module beside the cache, and time it */
+    bool against_driver;   /* verify: compare the code of what is proven with the driver's own */
+    bool check_stable;     /* compile sources twice although that was done before */
     const char *worker_program; /* absolute path of a prejit program to run as worker; required */
     const char *const *targets; /* -t: replace the manifest's */
     size_t target_count;

@@ -114,6 +114,13 @@ static int apply_against_driver(struct pj_cli_options *options, const char *valu
     return 0;
 }
 
+static int apply_measure_cold(struct pj_cli_options *options, const char *value, struct pj_error **err)
+{
+    (void)value, (void)err;
+    options->run.measure_cold = true;
+    return 0;
+}
+
 static int apply_check_stable(struct pj_cli_options *options, const char *value, struct pj_error **err)
 {
     (void)value, (void)err;
@@ -300,6 +307,8 @@ static const struct option_info option_table[] = {
     {"prepare", 0, NULL, PLAN, "run NVRTC, so that the jobs and entries of sources are known", apply_prepare},
     {"against-driver", 0, NULL, VERIFY, "compare the code of what is proven with what the driver compiles",
      apply_against_driver},
+    {"measure-cold", 0, NULL, VERIFY, "measure what the driver takes to compile each module",
+     apply_measure_cold},
     {"check-stable", 0, NULL, RUNS, "compile sources twice: do they give the same PTX each time",
      apply_check_stable},
     {"user", 0, "USER", RUNS | CACHE, "do everything as this user: UID, UID:GID or a name", apply_user},

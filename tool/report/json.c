@@ -6,6 +6,7 @@
 #include "report/envelope.h"
 #include "report/json_builder.h"
 #include "report/render.h"
+#include "report/saving.h"
 #include "report/trouble.h"
 
 static json_t *make_device(const struct pj_report_device *device)
@@ -109,6 +110,19 @@ static json_t *make_summary(const struct pj_report *report)
     pj_json_member(&object, "left_out", pj_json_count(true, report->left_out));
     pj_json_member(&object, "nothing_to_do", json_boolean(report->nothing_to_do));
     pj_json_member(&object, "seconds", pj_json_seconds(report->seconds >= 0, report->seconds));
+    return pj_json_finish(&object);
+}
+
+static json_t *make_saving(const struct pj_report_saving *saving)
+{
+    if (!saving->target)
+        return json_null();
+    struct pj_json_builder object = {.value = json_object()};
+    pj_json_member(&object, "target", pj_json_text(saving->target));
+    pj_json_member(&object, "jobs", pj_json_count(true, saving->jobs));
+    pj_json_member(&object, "cold_ms", pj_json_number(true, saving->cold_ms));
+    pj_json_member(&object, "median_cold_ms", pj_json_number(true, saving->median_cold_ms));
+    pj_json_member(&object, "median_warm_ms", pj_json_number(true, saving->median_warm_ms));
     return pj_json_finish(&object);
 }
 
@@ -322,6 +336,10 @@ static json_t *make_variable(const struct pj_report_variable *variable)
 
 int pj_render_json(const struct pj_report *report, struct pj_buffer *buffer, struct pj_error **err)
 {
+    struct pj_report_saving saving;
+    int r = pj_report_saving(report, &saving, err);
+    if (r < 0)
+        return r;
     const struct pj_envelope envelope = {.command = report->command, .exit_code = (int)report->exit_code};
     pj_envelope_begin(&envelope, buffer);
     pj_json_append(buffer, ",\n  \"host\": ", make_host(&report->host));
@@ -329,6 +347,7 @@ int pj_render_json(const struct pj_report *report, struct pj_buffer *buffer, str
     pj_json_append(buffer, ",\n  \"offline\": ", make_offline(&report->offline));
     pj_json_append(buffer, ",\n  \"cache\": ", make_cache(&report->cache));
     pj_json_append(buffer, ",\n  \"summary\": ", make_summary(report));
+    pj_json_append(buffer, ",\n  \"saving\": ", make_saving(&saving));
     pj_json_append(buffer, ",\n  \"phases\": ", make_phases(&report->phases));
     pj_json_append(buffer, ",\n  \"store\": ", make_store(report));
     pj_buffer_puts(buffer, ",\n  \"jobs\": [");

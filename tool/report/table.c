@@ -9,6 +9,7 @@
 #include "report/detail.h"
 #include "report/phrase.h"
 #include "report/render.h"
+#include "report/saving.h"
 #include "report/trouble.h"
 
 /* Lines of the table without -v. */
@@ -311,8 +312,12 @@ int pj_render_table(const struct pj_report *report, bool verbose, struct pj_buff
     result = pj_report_details(report, choice.rows, choice.row_count, verbose, buffer, err);
     if (result)
         return result;
-    if (!report->nothing_to_do || verbose)
+    if (!report->nothing_to_do || verbose) {
         put_environment(report, start, buffer);
+        result = pj_report_put_saving(report, start, buffer, err);
+    }
+    if (result)
+        return result;
     if (verbose)
         put_compilers(report, start, buffer);
     pj_notes_put(report->notes, report->note_count, start, buffer);

@@ -41,7 +41,15 @@ static int open_store(struct own *own, struct pj_error **err)
     return r == 0 ? pj_store_prepare(own->session.store, &done, err) : r;
 }
 
-/* Of the jobs, the proven ones wait; the others have their end. */
+/* Is the driver to compile this job? To be compared the proven ones are, to be measured the missed ones as
+ * well.
+ */
+static bool is_wanted(const struct pj_session *session, size_t job)
+{
+    enum pj_verdict verdict = session->outcomes[job].verdict;
+    return verdict == PJ_VERDICT_PROVEN || (session->options->measure_cold && verdict == PJ_VERDICT_MISSED);
+}
+
 static int make_outcomes(const struct pj_session *session, struct own *own, struct pj_error **err)
 {
     struct pj_outcome *outcomes =
@@ -49,8 +57,7 @@ static int make_outcomes(const struct pj_session *session, struct own *own, stru
     if (!outcomes)
         return pj_error_no_memory(err);
     for (size_t i = 0; i < session->plan->job_count; i++) {
-        bool proven = session->outcomes[i].verdict == PJ_VERDICT_PROVEN;
-        outcomes[i].stage = proven ? PJ_STAGE_WAITING : PJ_STAGE_FAILED;
+        outcomes[i].stage = is_wanted(session, i) ? PJ_STAGE_WAITING : PJ_STAGE_FAILED;
     }
     own->session.outcomes = outcomes;
     return 0;
@@ -303,37 +310,74 @@ static int judge(struct pj_session *session, enum pj_exit status, struct pj_erro
     return blame(session, status, why ? why : "no job is proven", err);
 }
 
-static bool any_proven(const struct pj_session *session)
+static bool any_wanted(const struct pj_session *session)
 {
     for (size_t i = 0; i < session->plan->job_count; i++) {
-        if (session->outcomes[i].verdict == PJ_VERDICT_PROVEN)
+        if (is_wanted(session, i))
             return true;
     }
     return false;
 }
 
-int pj_against_driver(struct pj_session *session, struct pj_error **err)
+/* How long the driver took, which is how long a program waits without the cache. */
+static int take_times(struct pj_session *session, const struct own *own, struct pj_error **err)
 {
-    __attribute__((cleanup(free_own))) struct own own = {.folder = NULL};
-    PJ_CLEANUP_ERROR struct pj_error *problem = NULL;
-    if (!any_proven(session))
-        return judge(session, PJ_EXIT_COLD, err);
-    int r = open_own(session, &own, &problem);
-    if (r == 0)
-        r = compile_own(&own, &problem);
-    if (r == 0)
-        r = compare_all(session, &own, &problem);
-    session->interrupted |= own.session.interrupted;
-    session->deadline_passed |= own.session.deadline_passed;
-    if (r == PJ_ERROR_NO_MEMORY)
-        return pj_error_no_memory(err);
-    /* The proof stands, whatever became of this. */
-    enum pj_exit status = r < 0 ? (enum pj_exit)pj_error_exit_code(problem) : PJ_EXIT_COLD;
+    size_t unknown = 0;
+    for (size_t i = 0; i < session->plan->job_count; i++) {
+        const struct pj_outcome *made = &own->session.outcomes[i];
+        struct pj_outcome *outcome = &session->outcomes[i];
+        if (!is_wanted(session, i))
+            continue;
+        if (!made->has_cold_ms) {
+            unknown++;
+            continue;
+        }
+        outcome->has_cold_ms = true;
+        outcome->cold_ms = made->cold_ms;
+        outcome->cold_from_receipt = false;
+    }
+    if (unknown == 0)
+        return 0;
+    return pj_session_note(session, err,
+                           "--measure-cold: %zu job%s not measured: the driver did not compile %s", unknown,
+                           unknown == 1 ? " was" : "s were", unknown == 1 ? "it" : "them");
+}
+
+/* The proof stands, whatever became of what else was asked for. */
+static int settle(struct pj_session *session, int failure, const struct pj_error *problem,
+                  struct pj_error **err)
+{
+    enum pj_exit status = failure < 0 ? (enum pj_exit)pj_error_exit_code(problem) : PJ_EXIT_COLD;
+    int r = 0;
     if (status != PJ_EXIT_ENVIRONMENT && status != PJ_EXIT_RETRY)
         status = PJ_EXIT_COLD;
-    if (r < 0)
+    if (failure < 0 && session->options->measure_cold)
+        r = pj_session_note(session, err, "--measure-cold: nothing was measured: %s",
+                            pj_error_message(problem));
+    if (r < 0 || !session->options->against_driver)
+        return r;
+    if (failure < 0)
         r = give_up(session, pj_error_message(problem), err);
     if (r == 0)
         r = judge(session, status, err);
     return r == 0 ? note_others(session, err) : r;
+}
+
+int pj_against_driver(struct pj_session *session, struct pj_error **err)
+{
+    const struct pj_options *options = session->options;
+    __attribute__((cleanup(free_own))) struct own own = {.folder = NULL};
+    PJ_CLEANUP_ERROR struct pj_error *problem = NULL;
+    if (!any_wanted(session))
+        return options->against_driver ? judge(session, PJ_EXIT_COLD, err) : 0;
+    int r = open_own(session, &own, &problem);
+    if (r == 0)
+        r = compile_own(&own, &problem);
+    if (r == 0 && options->measure_cold)
+        r = take_times(session, &own, &problem);
+    if (r == 0 && options->against_driver)
+        r = compare_all(session, &own, &problem);
+    session->interrupted |= own.session.interrupted;
+    session->deadline_passed |= own.session.deadline_passed;
+    return r == PJ_ERROR_NO_MEMORY ? pj_error_no_memory(err) : settle(session, r, problem, err);
 }

@@ -225,7 +225,7 @@ int pj_verify(const struct pj_options *options, struct pj_result **ret_result, s
         r = pj_engine_meet_driver_to_prove(engine, err);
     if (r == 0 && session->outcomes)
         r = prove_what_is_there(engine, err);
-    if (r == 0 && session->outcomes && options->against_driver)
+    if (r == 0 && session->outcomes && (options->against_driver || options->measure_cold))
         r = pj_against_driver(session, err);
     if (r < 0)
         return r;

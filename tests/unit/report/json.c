@@ -43,6 +43,7 @@ static void a_bare_report_has_every_member(void **state)
              "\"lost\": 0, \"evicted\": 0, \"too_large\": 0, \"inconclusive\": 0, \"undecided\": 0, "
              "\"failed\": 0, \"compiled\": 0, \"reused\": 0, \"repaired\": 0, \"left_out\": 0, "
              "\"nothing_to_do\": false, \"seconds\": 0.0},\n"
+             "  \"saving\": null,\n"
              "  \"phases\": {\"prepare_ms\": null, \"compile_ms\": null, \"prove_ms\": null},\n"
              "  \"store\": null,\n"
              "  \"jobs\": [],\n"

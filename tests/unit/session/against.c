@@ -48,7 +48,8 @@ static void test_nothing_proven(void **state)
     struct pj_job job = {.name = "k"};
     struct pj_plan plan = {.jobs = &job, .job_count = 1};
     struct pj_outcome outcome = {.stage = PJ_STAGE_FAILED, .verdict = PJ_VERDICT_MISSED};
-    struct pj_session session = {.plan = &plan, .outcomes = &outcome};
+    const struct pj_options options = {.against_driver = true};
+    struct pj_session session = {.options = &options, .plan = &plan, .outcomes = &outcome};
     expect_success(pj_against_driver(&session, &err), &err);
     assert_int_equal(outcome.against_driver, PJ_AGAINST_NONE);
     assert_null(outcome.against_detail);
