@@ -52,8 +52,8 @@ static char *default_place(const struct pj_program *program, const char *home, c
     return pj_path_join(home, below);
 }
 
-/* Those whose folder ends in a user's name. */
-static int check_matching(const struct pj_program *program, const char *folder, const char *name,
+/* Those whose folder ends in a user's name. `own`: the program's user's alone. */
+static int check_matching(const struct pj_program *program, const char *folder, const char *name, bool own,
                           const char *whose, struct pj_finding_list *findings, struct pj_error **err)
 {
     glob_t matches = {0};
@@ -63,8 +63,11 @@ static int check_matching(const struct pj_program *program, const char *folder, 
         return pj_error_no_memory(err);
     int problem = glob(pattern.data, 0, NULL, &matches);
     int r = problem == GLOB_NOSPACE ? pj_error_no_memory(err) : 0;
-    for (size_t i = 0; problem == 0 && r == 0 && i < matches.gl_pathc; i++)
-        r = check_folder(program, matches.gl_pathv[i] + strlen(program->root), whose, findings, err);
+    for (size_t i = 0; problem == 0 && r == 0 && i < matches.gl_pathc; i++) {
+        struct stat status;
+        if (!own || (stat(matches.gl_pathv[i], &status) == 0 && status.st_uid == program->uid))
+            r = check_folder(program, matches.gl_pathv[i] + strlen(program->root), whose, findings, err);
+    }
     globfree(&matches);
     return r;
 }
@@ -74,10 +77,10 @@ int pj_check_other_caches(const struct pj_program *program, const char *path,
 {
     const char *home = pj_program_variable(program, "HOME");
     const char *temporary = pj_program_variable(program, "TMPDIR");
-    int r = check_matching(program, temporary && *temporary ? temporary : "/tmp", "torchinductor_*",
+    int r = check_matching(program, temporary && *temporary ? temporary : "/tmp", "torchinductor_*", false,
                            "PyTorch Inductor's", findings, err);
     if (r == 0)
-        r = check_matching(program, "/var/tmp", "OptixCache_*", "OptiX's", findings, err);
+        r = check_matching(program, "/var/tmp", "OptixCache_*", true, "OptiX's", findings, err);
     for (size_t i = 0; i < PJ_COUNT(caches) && r == 0; i++) {
         const char *named = pj_program_variable(program, caches[i].variable);
         if (named && *named == '/') {

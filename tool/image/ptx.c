@@ -208,6 +208,11 @@ size_t pj_ptx_missing_kernel(const struct pj_ptx *ptx, const char *const *wanted
     return count;
 }
 
+bool pj_ptx_is_linkable(const struct pj_ptx *ptx)
+{
+    return pj_isa_compare(ptx->version, (struct pj_isa){3, 1}) >= 0;
+}
+
 bool pj_ptx_is_device_runtime(const char *name)
 {
     bool of_cuda = strncmp(name, "cuda", 4) == 0 && name[4] >= 'A' && name[4] <= 'Z';

@@ -104,6 +104,10 @@ int pj_ptx_check_target(const struct pj_ptx *ptx, uint16_t device, struct pj_isa
 /** Index of the first of `wanted` kernels that is not in `ptx`, or `count`. */
 size_t pj_ptx_missing_kernel(const struct pj_ptx *ptx, const char *const *wanted, size_t count);
 
+/** Does a linker take it? PTX is compiled for one with `-c`, which ptxas and the driver take from ISA 3.1 on.
+ */
+bool pj_ptx_is_linkable(const struct pj_ptx *ptx);
+
 /** Is a function of this name one of CUDA's device runtime, which libcudadevrt.a defines? */
 bool pj_ptx_is_device_runtime(const char *name);
 

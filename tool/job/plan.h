@@ -178,6 +178,9 @@ size_t pj_plan_file_count(const struct pj_module *module);
  * True for everything that is no cubin. */
 bool pj_plan_cubin_runs_on(const struct pj_plan_image *image, uint16_t number);
 
+/** Is it a cubin that was made to be loaded as it is? No linker takes it. False where that is not known. */
+bool pj_plan_is_finished_cubin(const struct pj_plan_image *image);
+
 /** Is this the job of a source whose PTX is still to be made? */
 bool pj_job_needs_preparing(const struct pj_job *job);
 

@@ -7,6 +7,7 @@
 #include "arch/nvrtc_options.h"
 #include "base/buffer.h"
 #include "base/names.h"
+#include "image/mangled.h"
 #include "image/ptx_link.h"
 #include "job/plan_private.h"
 
@@ -40,6 +41,15 @@ static const char *without_kernel(struct pj_plan *plan, const struct pj_plan_ima
                                   size_t count, const char *kernel)
 {
     const struct pj_ptx *ptx = &images[0]->ptx;
+    const char *meant = NULL;
+    for (size_t i = 0; i < count && !meant; i++)
+        meant = pj_mangled_find(images[i]->ptx.kernels, images[i]->ptx.kernel_count, kernel);
+    if (meant)
+        return pj_arena_printf(
+            &plan->arena,
+            "there is no kernel '%s', but '%s', as C++ mangles that name: write the mangled "
+            "name under `kernels:`, or declare the kernel extern \"C\"",
+            kernel, meant);
     if (count > 1)
         return pj_arena_printf(&plan->arena, "none of the %zu files has a kernel '%s'", count, kernel);
     if (ptx->kernel_count == 0)
@@ -139,6 +149,13 @@ static int judge_source(struct pj_plan *plan, const struct pj_module *module, st
     return 0;
 }
 
+bool pj_plan_is_finished_cubin(const struct pj_plan_image *image)
+{
+    const struct pj_contents *contents = &image->contents;
+    return image->form == PJ_FORM_INPUT && contents->kind == PJ_INPUT_CUBIN && contents->count > 0 &&
+           contents->items[0].has_relocatable && !contents->items[0].relocatable;
+}
+
 static int judge_link(struct pj_plan *plan, const struct pj_module *module,
                       const struct pj_plan_image *const *images, struct pj_job *job, struct pj_error **err)
 {
@@ -155,6 +172,23 @@ static int judge_link(struct pj_plan *plan, const struct pj_module *module,
             err);
     for (size_t i = 0; i < module->input_count; i++) {
         const struct pj_contents *contents = &images[i]->contents;
+        if (pj_plan_is_finished_cubin(images[i]))
+            return pj_job_decide(
+                job, PJ_JOB_REJECTED, "not-linkable",
+                pj_arena_printf(
+                    &plan->arena,
+                    "%s is a cubin that is loaded as it is, and the driver's linker does not take it: "
+                    "make it with `nvcc -rdc=true -cubin` or `ptxas -c`, or name its PTX",
+                    images[i]->path),
+                err);
+        if (contents->kind == PJ_INPUT_PTX && !pj_ptx_is_linkable(&images[i]->ptx))
+            return pj_job_decide(
+                job, PJ_JOB_REJECTED, "too-old-for-linker",
+                pj_arena_printf(&plan->arena,
+                                "%s is PTX ISA %u.%u, and the driver's linker takes PTX from 3.1 on: "
+                                "write `.version 3.1` there, or load it by itself (`ptx:`)",
+                                images[i]->path, images[i]->ptx.version.major, images[i]->ptx.version.minor),
+                err);
         /* Beside PTX or a cubin the driver passes over it in silence [47]. */
         if (contents->has_ltoir && !contents->has_ptx && !contents->has_cubin)
             return pj_job_decide(

@@ -82,7 +82,8 @@ struct pj_wire_file {
 
 struct pj_wire_started {
     const char *failed_step; /* "" = all went well; else "open", "cuInit", "devices", "context" */
-    const char *message;     /* for people, where something failed; else ptxas's exact version, "13.0.88" */
+    const char *message;     /* for people, where something failed; else ptxas's exact version, "13.0.88", and
+                                behind a blank the label of its build, where it tells one */
     int32_t result;          /* CUresult of the failed step */
     const char *result_name;
     int32_t cuda_version;     /* of the driver, NVRTC, nvJitLink or ptxas: 13000 = 13.0 */

@@ -72,7 +72,8 @@ static int describe_ptxas(struct pj_worker_maker *maker, struct pj_arena *arena,
     struct stat status;
     const char *path = maker->path[0] != '\0' ? maker->path : maker->ptxas.program;
     started->cuda_version = maker->ptxas.cuda_version;
-    started->message = pj_arena_strdup(arena, maker->ptxas.build);
+    started->message = pj_arena_printf(arena, "%s%s%s", maker->ptxas.build, maker->ptxas.label[0] ? " " : "",
+                                       maker->ptxas.label);
     started->library_path = pj_arena_strdup(arena, path);
     started->files = pj_arena_alloc(arena, sizeof *started->files);
     if (!started->message || !started->library_path || !started->files)

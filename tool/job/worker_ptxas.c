@@ -197,6 +197,21 @@ static bool read_version(const char *text, struct pj_worker_ptxas *ptxas)
     return true;
 }
 
+/* "Build cuda_13.0.r13.0/compiler.36424714_0", on a line of its own. */
+static void read_label(const char *text, struct pj_worker_ptxas *ptxas)
+{
+    static const char before[] = "\nBuild ";
+    const char *at = strstr(text, before);
+    if (!at)
+        return;
+    at += sizeof before - 1;
+    size_t length = strcspn(at, " \r\n");
+    if (length >= sizeof ptxas->label)
+        return;
+    memcpy(ptxas->label, at, length);
+    ptxas->label[length] = '\0';
+}
+
 int pj_worker_ptxas_open(const char *path, struct pj_worker_ptxas *ret_ptxas, struct pj_error **err)
 {
     struct pj_worker_ptxas ptxas = {.descriptors = "/proc/self/fd"};
@@ -227,6 +242,7 @@ int pj_worker_ptxas_open(const char *path, struct pj_worker_ptxas *ret_ptxas, st
     if (!read_version(said, &ptxas))
         return pj_error_set(err, PJ_ERROR_ENVIRONMENT, "%s is no ptxas: its --version says \"%.*s\"", path,
                             (int)strcspn(said, "\n"), said);
+    read_label(said, &ptxas);
     *ret_ptxas = ptxas;
     return 0;
 }

@@ -8,12 +8,13 @@
 #include "job/wire.h"
 #include "job/worker_parts.h"
 
-enum { PJ_PTXAS_BUILD_TEXT = 32 };
+enum { PJ_PTXAS_BUILD_TEXT = 32, PJ_PTXAS_LABEL_TEXT = 96 };
 
 /** A ptxas that said who it is. Nothing is to be freed. */
 struct pj_worker_ptxas {
     char program[PATH_MAX];          /* as it was named: a link may lead to what looks at its name */
     char build[PJ_PTXAS_BUILD_TEXT]; /* "13.0.88" */
+    char label[PJ_PTXAS_LABEL_TEXT]; /* "cuda_13.0.r13.0/compiler.36424714_0"; "" = it tells none */
     int cuda_version;                /* 13000 */
     const char *descriptors; /* "/proc/self/fd": what is below it names open files; where it is not there,
                                 private files in TMPDIR (else /tmp) take their place */

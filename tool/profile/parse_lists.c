@@ -152,6 +152,17 @@ static void read_tool_version(struct pj_profile_reader *reader, const struct pj_
         pj_profile_refuse(reader, key, node, NULL);
 }
 
+/* What ptxas calls its build; letters, digits and a few signs, so that it is fit to print. */
+static void read_build(struct pj_profile_reader *reader, const struct pj_profile_key *key,
+                       const struct pj_yaml_node *node)
+{
+    static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/+-";
+    if (node->size > 0 && node->size <= PJ_PROFILE_BUILD_MAX && strspn(node->text, allowed) == node->size)
+        reader->compiler->build = node->text;
+    else
+        pj_profile_refuse(reader, key, node, NULL);
+}
+
 static void read_cases(struct pj_profile_reader *reader, const struct pj_profile_key *key,
                        const struct pj_yaml_node *node)
 {
@@ -180,6 +191,8 @@ _Static_assert(PJ_PROFILE_MAX_CASES == 1000000, "as what is allowed says");
 static const struct pj_profile_key compiler_keys[] = {
     {"tool", PJ_YAML_SCALAR, false, "`ptxas` or `nvjitlink`", "ptxas", read_tool},
     {"version", PJ_YAML_SCALAR, false, PJ_PROFILE_VERSION_ALLOWED, "13.0.88", read_tool_version},
+    {"build", PJ_YAML_SCALAR, true, "what `ptxas --version` has behind `Build`",
+     "cuda_13.0.r13.0/compiler.36424714_0", read_build},
     {"cases", PJ_YAML_SCALAR, false, "a number from 1 to 1000000", "12", read_cases},
     {"same_code_cases", PJ_YAML_SCALAR, false, "a number from 0 to 1000000", "12", read_same},
 };

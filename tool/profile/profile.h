@@ -19,6 +19,7 @@ enum {
     PJ_PROFILE_STAMP_MAX = 63,      /* characters, as in the cache module's keys */
     PJ_PROFILE_MAX_COMPILERS = 64,
     PJ_PROFILE_MAX_CASES = 1000000,
+    PJ_PROFILE_BUILD_MAX = 95,
     PJ_PROFILE_TEXT_MAX = 200, /* bytes of a free text */
 };
 
@@ -40,9 +41,10 @@ const char *pj_profile_kind_name(enum pj_profile_kind kind);
 
 /** A compiler that the profile was made with. */
 struct pj_profile_compiler {
-    const char *tool;     /* "ptxas", "nvjitlink" */
-    const char *version;  /* "13.0.88" */
-    bool same_code;       /* its .text sections are the driver's, byte for byte, in every case tried */
+    const char *tool;    /* "ptxas", "nvjitlink" */
+    const char *version; /* "13.0.88" */
+    const char *build; /* of ptxas, as it tells it: "cuda_13.0.r13.0/compiler.36424714_0"; NULL = not told */
+    bool same_code;    /* its .text sections are the driver's, byte for byte, in every case tried */
     unsigned cases, same; /* how many were compared, and were the same: `same_code` is `same == cases` */
 };
 

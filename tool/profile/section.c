@@ -70,7 +70,7 @@ void pj_profile_section_read(struct pj_profile_reader *reader, const struct pj_p
     }
     for (size_t i = 0; i < section->count; i++) {
         const struct pj_profile_key *key = &section->keys[i];
-        if (!found[i])
+        if (!found[i] && !(key->may_be_empty && key->kind == PJ_YAML_SCALAR))
             pj_findings_add(&reader->findings, node, "`%s` is missing: %s needs it, for example `%s: %s`",
                             key->name, section->name, key->name, key->example);
     }

@@ -20,7 +20,7 @@ struct pj_profile_reader {
 struct pj_profile_key {
     const char *name;
     enum pj_yaml_kind kind;
-    bool may_be_empty;   /* a list without items */
+    bool may_be_empty;   /* a list without items; of a value: it need not be given */
     const char *allowed; /* completes "allowed is …" */
     const char *example; /* of the value */
     /** Reads a value of that kind; what is wrong becomes a finding. */

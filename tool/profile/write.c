@@ -91,6 +91,8 @@ static void put_compilers(struct pj_buffer *out, const struct pj_profile *profil
         put_word(out, compiler->tool);
         pj_buffer_puts(out, ", version: ");
         put_word(out, compiler->version);
+        if (compiler->build)
+            pj_buffer_printf(out, ", build: %s", compiler->build);
         pj_buffer_printf(out, ", cases: %u, same_code_cases: %u}\n", compiler->cases, compiler->same);
     }
 }

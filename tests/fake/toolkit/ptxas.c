@@ -35,6 +35,8 @@ static int tell_version(const struct toolkit_stage *stage)
     printf("ptxas: NVIDIA (R) Ptx optimizing assembler\n"
            "Cuda compilation tools, release %d.%d, V%d.%d.%u\n",
            stage->major, stage->minor, stage->major, stage->minor, stage->build);
+    if (strcmp(stage->label, "none") != 0)
+        printf("Build %s\n", stage->label);
     return 0;
 }
 

@@ -106,6 +106,9 @@ static void read_line(void *into, struct fake_words *words)
         stage->minor = (int)fake_words_number(words);
     } else if (strcmp(directive, "build") == 0) {
         stage->build = (unsigned)fake_words_number(words);
+    } else if (strcmp(directive, "label") == 0) {
+        free(stage->label);
+        stage->label = fake_words_rest(words);
     } else if (strcmp(directive, "stamp") == 0) {
         free(stage->stamp);
         stage->stamp = fake_words_rest(words);
@@ -136,9 +139,11 @@ static void load(void)
 {
     static const int archs[] = {TOOLKIT_ARCHS};
     static const char stamp[] = "Apr 29 202617:12:06";
+    static const char label[] = "cuda_13.0.r13.0/compiler.36424714_0";
     the_stage = (struct toolkit_stage){
         .major = TOOLKIT_MAJOR, .minor = TOOLKIT_MINOR, .build = TOOLKIT_BUILD, .lto_version = 1};
     the_stage.stamp = fake_copy_text(stamp, sizeof stamp - 1);
+    the_stage.label = fake_copy_text(label, sizeof label - 1);
     set_archs(&the_stage, archs, sizeof archs / sizeof archs[0]);
     char *path = fake_words_beside_library(&the_stage);
     int descriptor = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
@@ -162,8 +167,9 @@ __attribute__((constructor)) static void hang_when_opened(void)
 __attribute__((destructor)) static void unload(void)
 {
     free(the_stage.archs);
+    free(the_stage.label);
     free(the_stage.stamp);
-    the_stage.stamp = NULL;
+    the_stage.label = the_stage.stamp = NULL;
     the_stage.archs = NULL;
     the_stage.arch_count = 0;
 }

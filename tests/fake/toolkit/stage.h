@@ -31,6 +31,7 @@ struct toolkit_rule {
 struct toolkit_stage {
     int major, minor;
     unsigned build;  /* ptxas: 88 of 13.0.88 */
+    char *label;     /* ptxas: of its build; "none" = it tells none */
     char *stamp;     /* ptxas: of the driver whose code it makes */
     bool other_code; /* ptxas: its code is not the driver's */
     int *archs;      /* ascending */

@@ -82,7 +82,8 @@ static void compilers_are_found(void **state)
     struct pj_profile profile =
         parse(TO_COMPILERS "compilers:\n"
                            "- {tool: ptxas, version: 13.0.88, cases: 3, same_code_cases: 3}\n"
-                           "- {tool: ptxas, version: 13.0.48, cases: 3, same_code_cases: 2}\n"
+                           "- {tool: ptxas, version: 13.0.48, build: cuda_13.0.r13.0/compiler.1_0, cases: 3, "
+                           "same_code_cases: 2}\n"
                            "- {tool: nvjitlink, version: 13.0.88, cases: 3, "
                            "same_code_cases: 0}\n" FROM_MADE,
               &arena);
@@ -90,6 +91,15 @@ static void compilers_are_found(void **state)
     assert_ptr_equal(pj_profile_compiler_find(&profile, "nvjitlink", "13.0.88"), &profile.compilers[2]);
     assert_null(pj_profile_compiler_find(&profile, "nvjitlink", "13.0.48"));
     assert_null(pj_profile_compiler_find(&profile, "ptxas", "13.0"));
+    assert_null(profile.compilers[0].build);
+    assert_string_equal(profile.compilers[1].build, "cuda_13.0.r13.0/compiler.1_0");
+    PJ_CLEANUP_BUFFER struct pj_buffer text = {0};
+    assert_int_equal(pj_profile_write(&profile, &text, NULL), 0);
+    assert_non_null(
+        strstr(pj_buffer_text(&text),
+               "{tool: ptxas, version: 13.0.88, cases: 3, same_code_cases: 3}\n"
+               "  - {tool: ptxas, version: 13.0.48, build: cuda_13.0.r13.0/compiler.1_0, cases: 3, "
+               "same_code_cases: 2}\n"));
     assert_true(profile.compilers[0].same_code);
     assert_false(profile.compilers[1].same_code);
     assert_false(profile.compilers[2].same_code);

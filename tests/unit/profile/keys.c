@@ -103,8 +103,12 @@ static const struct {
      "f:8:13: `same_code_cases` is missing: a compiler needs it, for example `same_code_cases: 12`"},
     {TO_COMPILERS
      "compilers: [{tool: ptxas, version: 13.0.88, cases: 1, same_code_cases: 1, sha256: 1}]\n" FROM_MADE,
-     "f:8:75: `sha256` is no key of a compiler; its keys are `tool`, `version`, `cases` and "
+     "f:8:75: `sha256` is no key of a compiler; its keys are `tool`, `version`, `build`, `cases` and "
      "`same_code_cases`"},
+    {TO_COMPILERS
+     "compilers: [{tool: ptxas, version: 13.0.88, build: \"a b\", cases: 1, same_code_cases: 1}]\n" FROM_MADE,
+     "f:8:52: `build`: read `a b`; allowed is what `ptxas --version` has behind `Build`, for example "
+     "`cuda_13.0.r13.0/compiler.36424714_0`"},
     {TO_MADE "made: [x]\n",
      "f:9:7: `made`: read a list; allowed is a mapping, for example `{on: 2026-11-30, with: "
      "\"prejit 0.1.0\", gpu: \"NVIDIA H200\"}`"},

@@ -90,6 +90,16 @@ static int judge_ptx(struct pj_build *build, struct pj_build_work *work, struct 
     size_t count = pj_plan_file_count(&build->manifest->modules[work->module]);
     char target[PJ_ARCH_TEXT], wanted[PJ_ARCH_TEXT];
     for (size_t i = 0; i < count; i++) {
+        if (is_ptx(images[i]) && !pj_ptx_is_linkable(&images[i]->ptx))
+            return pj_build_settle(
+                work, PJ_BUILD_REJECTED, "too-old-for-linker",
+                pj_arena_printf(
+                    &build->arena,
+                    "%s is PTX ISA %u.%u, and nvJitLink takes PTX from 3.1 on: write `.version 3.1` "
+                    "there, or make this cubin with `ptxas -arch=%s`",
+                    images[i]->path, images[i]->ptx.version.major, images[i]->ptx.version.minor,
+                    pj_arch_text(work->arch, wanted)),
+                err);
         if (!is_ptx(images[i]) || pj_arch_ptx_compiles_for(images[i]->ptx.target, work->arch))
             continue;
         return incompatible(
@@ -103,11 +113,10 @@ static int judge_ptx(struct pj_build *build, struct pj_build_work *work, struct 
     return 0;
 }
 
-static bool is_linkable(const struct pj_contents *contents)
+static bool is_linkable(const struct pj_plan_image *image)
 {
-    bool finished = contents->kind == PJ_INPUT_CUBIN && contents->count > 0 &&
-                    contents->items[0].has_relocatable && !contents->items[0].relocatable;
-    return contents->kind == PJ_INPUT_PTX || (contents->has_linkable && !finished);
+    const struct pj_contents *contents = &image->contents;
+    return contents->kind == PJ_INPUT_PTX || (contents->has_linkable && !pj_plan_is_finished_cubin(image));
 }
 
 /* What is not recorded is left to the linker. */
@@ -155,7 +164,7 @@ static int judge_inputs(struct pj_build *build, struct pj_build_work *work, stru
                                 images[i]->path, images[i]->contents.items[0].arch.number,
                                 pj_arch_text(work->arch, wanted)),
                 err);
-        if (!is_linkable(&images[i]->contents))
+        if (!is_linkable(images[i]))
             return pj_build_settle(
                 work, PJ_BUILD_REJECTED, "not-linkable",
                 pj_arena_printf(&build->arena,

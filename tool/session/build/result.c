@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/names.h"
+#include "image/complaint.h"
 #include "image/cubin.h"
 #include "image/usage.h"
 #include "session/build/private.h"
@@ -49,11 +50,13 @@ static int take_refusal(struct pj_build *build, struct pj_build_work *work, stru
     work->unit->log = *log ? without_figures(&build->arena, log) : NULL;
     const struct pj_module *module = &build->manifest->modules[work->module];
     const char *hint = pj_source_missing_folder(module, build->manifest->directory, &build->arena);
+    const char *cure = pj_complaint_cure(log);
     if (!line || !hint || (*log && !work->unit->log))
         return pj_error_no_memory(err);
     return pj_build_settle(work, PJ_BUILD_REJECTED, "refused-by-compiler",
-                           pj_arena_printf(&build->arena, "%s refused it: %s%s%s%s", library,
-                                           making->result_name, *line ? ": " : "", line, hint),
+                           pj_arena_printf(&build->arena, "%s refused it: %s%s%s%s%s%s", library,
+                                           making->result_name, *line ? ": " : "", line, hint,
+                                           cure ? "; " : "", cure ? cure : ""),
                            err);
 }
 

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "image/complaint.h"
 #include "session/engine/compile_private.h"
 #include "session/run/machine.h"
 #include "session/run/outcome.h"
@@ -123,8 +124,9 @@ static int take_refusal(struct pj_compile *compile, size_t job, const struct pj_
         pj_buffer_puts(&reason, ": libnvidia-ptxjitcompiler.so.1 of the driver's version is missing");
     if (first_line > 0)
         pj_buffer_printf(&reason, ": %.*s", (int)first_line, loaded->log);
-    if (pj_outcome_cause(of) && loaded->result != JIT_COMPILER_NOT_FOUND && loaded->result != OUT_OF_MEMORY)
-        pj_buffer_printf(&reason, "; %s", pj_outcome_cause(of));
+    const char *cause = pj_outcome_cause(of) ? pj_outcome_cause(of) : pj_complaint_cure(loaded->log);
+    if (cause && loaded->result != JIT_COMPILER_NOT_FOUND && loaded->result != OUT_OF_MEMORY)
+        pj_buffer_printf(&reason, "; %s", cause);
     if (reason.failed)
         return pj_error_no_memory(err);
     return loaded->result == OUT_OF_MEMORY

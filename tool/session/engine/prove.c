@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "image/complaint.h"
 #include "session/run/driver_start.h"
 #include "session/run/machine.h"
 #include "session/run/outcome.h"
@@ -318,9 +319,10 @@ static int take_unlinkable(struct pj_session *session, struct pj_outcome *outcom
 {
     int length = (int)strcspn(loaded->log, "\n");
     bool named = loaded->result != 0; /* else only the log tells [63] */
-    const char *reason =
-        pj_arena_printf(&session->arena, "the driver's linker refused it: %s%s%.*s",
-                        named ? loaded->result_name : "", named ? ": " : "", length, loaded->log);
+    const char *cure = pj_complaint_cure(loaded->log);
+    const char *reason = pj_arena_printf(&session->arena, "the driver's linker refused it: %s%s%.*s%s%s",
+                                         named ? loaded->result_name : "", named ? ": " : "", length,
+                                         loaded->log, cure ? "; " : "", cure ? cure : "");
     if (!reason)
         return pj_error_no_memory(err);
     pj_outcome_fail(outcome, PJ_VERDICT_REJECTED, "refused-by-driver", reason);

@@ -131,9 +131,12 @@ int pj_maker_describe(const struct pj_wire_started *started, struct pj_arena *ar
     if (!compiler->library.path || !compiler->library.version || !compiler->archs)
         return pj_error_no_memory(err);
     /* ptxas says which one it is; a library's file is called so. */
-    compiler->library.build = started->message[0] ? pj_arena_strdup(arena, started->message)
-                                                  : pj_toolkit_build(compiler->library.path);
-    if (started->message[0] && !compiler->library.build)
+    size_t length = strcspn(started->message, " ");
+    const char *label = started->message[length] ? started->message + length + 1 : NULL;
+    compiler->library.build = length > 0 ? pj_arena_strndup(arena, started->message, length)
+                                         : pj_toolkit_build(compiler->library.path);
+    compiler->label = label ? pj_arena_strdup(arena, label) : NULL;
+    if ((length > 0 && !compiler->library.build) || (label && !compiler->label))
         return pj_error_no_memory(err);
     for (uint32_t i = 0; i < started->arch_count; i++)
         compiler->archs[i] = (uint16_t)started->archs[i];

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "host/toolkit.h"
+#include "image/complaint.h"
 #include "session/make/end.h"
 #include "session/offline/private.h"
 #include "session/run/outcome.h"
@@ -123,6 +124,8 @@ static int take_failure(struct pj_offline *offline, struct pj_offline_unit *unit
     case PJ_MAKING_REFUSED: {
         bool killed = pj_making_was_killed(making);
         const char *cause = killed ? NULL : pj_outcome_cause(&offline->session->plan->jobs[unit->job]);
+        if (!killed && !cause)
+            cause = pj_complaint_cure(log);
         reason = killed ? pj_arena_printf(arena, "%s was %s", offline->compiler, making->result_name)
                         : pj_arena_printf(arena, "%s refused it: %s%s%s", offline->compiler, reason,
                                           cause ? "; " : "", cause ? cause : "");

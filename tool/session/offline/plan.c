@@ -114,6 +114,18 @@ static int judge_inputs(struct pj_offline *offline, struct pj_job *job, struct p
     for (size_t i = 0; i < job->image_count; i++) {
         const struct pj_plan_image *image = job->images[i];
         any_ptx |= pj_offline_is_ptx(image);
+        /* A header does not say with which letter it was made: sm_100a code does not link for sm_103. */
+        if (image->form == PJ_FORM_INPUT && image->contents.kind == PJ_INPUT_CUBIN &&
+            image->contents.items[0].arch.number != job->target)
+            return pj_job_decide(
+                job, PJ_JOB_REJECTED, "not-predicted",
+                pj_arena_printf(
+                    &offline->session->arena,
+                    "%s is a cubin for sm_%u, and whether the driver links it for sm_%u goes by a "
+                    "letter that it does not record: name a cubin for sm_%u or its PTX, or leave the "
+                    "module to `prejit warm` where the driver is",
+                    image->path, image->contents.items[0].arch.number, job->target, job->target),
+                err);
         if (pj_offline_is_ptx(image) || image->contents.kind == PJ_INPUT_CUBIN)
             continue;
         return pj_job_decide(

@@ -156,6 +156,14 @@ static int check_compiler(const struct pj_profile *profile, const struct pj_comp
             "driver",
             profile->name, profile->driver_version, tool, version, compiler->library.path,
             pj_buffer_text(&proven), tool);
+    if (found->build && (!compiler->label || strcmp(found->build, compiler->label) != 0))
+        return pj_error_set(
+            err, PJ_ERROR_ENVIRONMENT,
+            "%s: this profile of driver %s was proven with %s %s of build %s, and %s is of %s%s: name that "
+            "one with --%s PATH, or prove this one with `prejit profile` on a machine with the driver",
+            profile->name, profile->driver_version, tool, version, found->build, compiler->library.path,
+            compiler->label ? "build " : "a build that it does not tell",
+            compiler->label ? compiler->label : "", tool);
     if (ptxas && !found->same_code)
         return pj_error_set(
             err, PJ_ERROR_ENVIRONMENT,

@@ -155,6 +155,7 @@ static int add_compiler(struct batch *batch, const struct pj_compiler *library, 
     *compiler = (struct pj_profile_compiler){
         .tool = batch->library == PJ_LIBRARY_PTXAS ? "ptxas" : "nvjitlink",
         .version = library->library.build ? library->library.build : library->library.version,
+        .build = library->label,
     };
     for (size_t i = 0; i < batch->count && r == 0; i++)
         r = take_cubin(batch, i, compiler, err);

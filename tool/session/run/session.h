@@ -92,8 +92,9 @@ struct pj_compiler {
     size_t path_count;
     bool known;
     struct pj_report_library library;
-    int version;     /* 13000 = 13.0 */
-    uint16_t *archs; /* numbers that it compiles for, ascending; none = not told */
+    const char *label; /* of ptxas: "cuda_13.0.r13.0/compiler.36424714_0"; NULL = not told */
+    int version;       /* 13000 = 13.0 */
+    uint16_t *archs;   /* numbers that it compiles for, ascending; none = not told */
     size_t arch_count;
     struct pj_receipt_file *files; /* mapped ones, itself first */
     size_t file_count;
