@@ -102,6 +102,7 @@ static const char rules[] =
     "| `turing`, `ampere`, `ada`, `hopper`, `blackwell` | every architecture of that family that the module "
     "can "
     "run on |\n"
+    "| `h100`, `a100`, `l40s`, `rtx 4090` | the architecture of that GPU, as if it stood there |\n"
     "| `all` | every architecture that the driver takes and the module can run on |\n";
 
 static const char sources[] =

@@ -23,6 +23,10 @@ enum { PJ_ARCH_TEXT = 16 };
  * sm_91) say so. */
 int pj_arch_parse(const char *text, struct pj_arch *ret_arch, struct pj_error **err);
 
+/** The architecture that a text which pj_arch_parse refuses probably means: its letters made small,
+ * `compute_90` made `sm_90`, `9.0+PTX` and `90-real` without what follows the number. */
+bool pj_arch_guess(const char *text, struct pj_arch *ret_arch);
+
 /** Reads what PTX writes behind `.target`: `sm_90a`, or `compute_80`, which means the same there. Whether it
  * exists is not looked at: see pj_arch_exists. */
 bool pj_arch_parse_ptx(const char *text, size_t size, struct pj_arch *ret_arch);

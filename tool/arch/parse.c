@@ -5,9 +5,10 @@
 #include "arch/arch.h"
 #include "arch/table.h"
 #include "base/buffer.h"
+#include "base/memory.h"
 #include "base/text.h"
 
-enum { QUOTED_MAX = 60 };
+enum { QUOTED_MAX = 60, SMALL_TEXT = 32 };
 
 /* What was read, safe to print and of bounded length. */
 static void quote(const char *text, struct pj_buffer *buffer)
@@ -57,17 +58,42 @@ static bool read_spelling(const char *text, struct pj_arch *ret_arch)
     return true;
 }
 
-/* The text with its letters made small and `compute_` made `sm_`, where that is an architecture. */
-static bool guess_meant(const char *text, struct pj_arch *ret_arch)
+/* What CMake and PyTorch write behind an architecture, to choose between code and PTX; small letters. */
+static const char *const suffixes[] = {"+ptx", "-real", "-virtual"};
+
+/* The one of them that `text`, in small letters, ends in, or NULL. */
+static const char *suffix_of(const char *text)
 {
-    char lower[32];
     size_t length = strlen(text);
-    if (length >= sizeof lower)
+    for (size_t i = 0; i < PJ_COUNT(suffixes); i++) {
+        size_t size = strlen(suffixes[i]);
+        if (length > size && strcmp(text + length - size, suffixes[i]) == 0)
+            return text + length - size;
+    }
+    return NULL;
+}
+
+/* The text in small letters; false where it is longer than an architecture can be. */
+static bool make_small(const char *text, char ret_small[SMALL_TEXT])
+{
+    size_t length = strlen(text);
+    if (length >= SMALL_TEXT)
         return false;
     for (size_t i = 0; i <= length; i++) {
         char c = text[i];
-        lower[i] = c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+        ret_small[i] = c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
     }
+    return true;
+}
+
+bool pj_arch_guess(const char *text, struct pj_arch *ret_arch)
+{
+    char lower[SMALL_TEXT];
+    if (!make_small(text, lower))
+        return false;
+    char *suffix = (char *)suffix_of(lower);
+    if (suffix)
+        *suffix = '\0';
     static const char *const prefixes[] = {"compute_", "sm_", "sm-", "sm", "compute-", "compute", "lto_", ""};
     for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
         size_t prefix = strlen(prefixes[i]);
@@ -93,11 +119,14 @@ static void explain_spelling(struct pj_buffer *buffer, const char *text)
     struct pj_arch meant;
     char name[PJ_ARCH_TEXT];
     quote(text, buffer);
-    if (guess_meant(text, &meant)) {
+    if (pj_arch_guess(text, &meant)) {
+        char small[SMALL_TEXT];
         pj_buffer_printf(buffer,
                          strncmp(text, "compute_", 8) == 0 ? " is a virtual architecture: did you mean %s?"
                                                            : " is no architecture: did you mean %s?",
                          pj_arch_text(meant, name));
+        if (make_small(text, small) && suffix_of(small))
+            pj_buffer_puts(buffer, " (every target is compiled from PTX, so a target has no suffix)");
         return;
     }
     size_t digits = strspn(text, "0123456789");

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads targets: native, all, an architecture, a range, a family. */
+/* Reads targets: native, all, an architecture, a range, a family, a GPU. */
 #include "arch/target.h"
 
 #include <string.h>
+#include <strings.h>
 
+#include "arch/gpu.h"
 #include "base/buffer.h"
 #include "base/memory.h"
 #include "base/text.h"
@@ -16,6 +18,24 @@ static const struct {
 };
 
 static const char *const words[] = {"native", "all", "turing", "ampere", "ada", "hopper", "blackwell"};
+
+/* Words of other tools, families that CUDA 13 compiles no code for, and
+ * names of several GPUs. */
+static const struct {
+    const char *word, *advice;
+} foreign_words[] = {
+    {"auto", "write native"},
+    {"current", "write native"},
+    {"host", "write native"},
+    {"local", "write native"},
+    {"all-major", "write all, or name them: sm_80, sm_90, sm_100, sm_120"},
+    {"volta", "write sm_70, or sm_72 for Jetson Xavier"},
+    {"pascal", "write sm_60 or sm_61"},
+    {"maxwell", "write sm_50, sm_52 or sm_53"},
+    {"rtx 6000", "write quadro rtx 6000, rtx 6000 ada or rtx pro 6000"},
+    {"rtx 5000", "write quadro rtx 5000, rtx 5000 ada or rtx pro 5000"},
+    {"rtx 4000", "write quadro rtx 4000, rtx 4000 ada or rtx pro 4000"},
+};
 
 static bool parse_word(const char *text, struct pj_target_spec *ret_spec)
 {
@@ -80,17 +100,73 @@ static int parse_range(const char *text, const char *dots, struct pj_target_spec
 static int refuse_word(const char *text, struct pj_error **err)
 {
     PJ_CLEANUP_BUFFER struct pj_buffer message = {0};
-    const char *meant = pj_text_suggest(text, words, PJ_COUNT(words));
+    const char *meant = pj_text_suggest(text, words, PJ_COUNT(words)), *advice = NULL;
+    for (size_t i = 0; i < PJ_COUNT(foreign_words) && !advice; i++)
+        advice = strcasecmp(text, foreign_words[i].word) == 0 ? foreign_words[i].advice : NULL;
     pj_buffer_putc(&message, '"');
     pj_text_escape(&message, text, strnlen(text, 60));
     pj_buffer_puts(&message, "\" is no target");
-    if (meant)
+    if (advice)
+        pj_buffer_printf(&message, ": %s", advice);
+    else if (meant)
         pj_buffer_printf(&message, ": did you mean %s?", meant);
     else
         pj_buffer_puts(&message, ": write native, all, an architecture (sm_90, 90, 9.0, 90a), a range "
-                                 "(sm_80..sm_90) or a family (turing, ampere, ada, hopper, blackwell)");
+                                 "(sm_80..sm_90), a family (turing, ampere, ada, hopper, blackwell) or a "
+                                 "GPU (h100, rtx 4090)");
     int status = pj_buffer_check(&message, err);
     return status < 0 ? status : pj_error_set(err, PJ_ERROR_FORMAT, "%s", pj_buffer_text(&message));
+}
+
+/* Does it begin like the name of a GPU, and not like an architecture? */
+static bool is_name(const char *text)
+{
+    static const char *const begins[] = {"sm", "compute", "lto"};
+    for (size_t i = 0; i < PJ_COUNT(begins); i++) {
+        if (strncasecmp(text, begins[i], strlen(begins[i])) == 0)
+            return false;
+    }
+    return (text[0] >= 'a' && text[0] <= 'z') || (text[0] >= 'A' && text[0] <= 'Z');
+}
+
+/* One of a list's targets, as it is to be written: the text, or the architecture that was meant by it. */
+static bool put_item(const char *text, size_t size, struct pj_buffer *buffer)
+{
+    char item[64];
+    struct pj_target_spec spec;
+    struct pj_arch meant;
+    while (size > 0 && text[size - 1] == ' ')
+        size--;
+    if (size == 0 || size >= sizeof item)
+        return false;
+    memcpy(item, text, size);
+    item[size] = '\0';
+    pj_buffer_puts(buffer, buffer->size > 0 ? ", " : "");
+    if (pj_target_parse(item, &spec, NULL) == 0) {
+        pj_buffer_puts(buffer, item);
+        return true;
+    }
+    char name[PJ_ARCH_TEXT];
+    if (!pj_arch_guess(item, &meant))
+        return false;
+    pj_buffer_puts(buffer, pj_arch_text(meant, name));
+    return true;
+}
+
+bool pj_target_list(const char *text, struct pj_buffer *ret_list)
+{
+    const char *separators = strpbrk(text, ",;") ? ",;" : " ";
+    if (!strpbrk(text, separators))
+        return false;
+    while (*text) {
+        size_t size = strcspn(text, separators);
+        if (!put_item(text, size, ret_list))
+            return false;
+        text += size;
+        text += *text != '\0';
+        text += strspn(text, " ");
+    }
+    return true;
 }
 
 int pj_target_parse(const char *text, struct pj_target_spec *ret_spec, struct pj_error **err)
@@ -101,14 +177,23 @@ int pj_target_parse(const char *text, struct pj_target_spec *ret_spec, struct pj
     if (dots)
         return parse_range(text, dots, ret_spec, err);
     struct pj_arch arch;
+    if (pj_gpu_arch(text, &arch)) {
+        *ret_spec = (struct pj_target_spec){.form = PJ_TARGET_ONE, .first = arch, .last = arch};
+        return 0;
+    }
+    PJ_CLEANUP_BUFFER struct pj_buffer list = {0};
+    if (pj_target_list(text, &list))
+        return pj_error_set(err, PJ_ERROR_FORMAT, "\"%s\" is a list of targets: write each by itself: %s",
+                            text, pj_buffer_text(&list));
     PJ_CLEANUP_ERROR struct pj_error *refused = NULL;
     int status = pj_arch_parse(text, &arch, &refused);
     if (status == 0) {
         *ret_spec = (struct pj_target_spec){.form = PJ_TARGET_ONE, .first = arch, .last = arch};
         return 0;
     }
-    /* Words without a digit were meant as words; what has one, as an architecture. */
-    if (status == PJ_ERROR_FORMAT && !strpbrk(text, "0123456789"))
+    /* What has no digit was meant as a word; what has one, as an architecture, unless it begins like the name
+     * of a GPU. */
+    if (status == PJ_ERROR_FORMAT && (!strpbrk(text, "0123456789") || is_name(text)))
         return refuse_word(text, err);
     if (err)
         *err = PJ_STEAL(refused);

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <prejit/prejit.h>
@@ -11,8 +12,10 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/foreign.h"
 #include "cli/output.h"
 #include "cli/refuse.h"
+#include "report/phrase.h"
 #include "version.h"
 
 const struct pj_command *const pj_commands[] = {&pj_command_warm,    &pj_command_verify, &pj_command_plan,
@@ -74,8 +77,33 @@ static int unknown_word(const char *what, const char *name, const char *const *n
     return pj_cli_refuse(NULL, json, error);
 }
 
+/* What was meant where the word is no command's: another tool's word, or a manifest. */
+static const char *meant_instead(const char *name, struct pj_buffer *buffer)
+{
+    struct stat status;
+    const char *foreign = pj_cli_foreign_command(name);
+    if (foreign)
+        return foreign;
+    if (name[0] == '\0' || name[0] == '-' || stat(name, &status) != 0 || !S_ISREG(status.st_mode))
+        return NULL;
+    pj_buffer_puts(buffer, "prejit warm ");
+    pj_phrase_quote(buffer, name);
+    return pj_buffer_text(buffer);
+}
+
 static int unknown_command(const char *name, bool json)
 {
+    PJ_CLEANUP_BUFFER struct pj_buffer instead = {0};
+    const char *meant = meant_instead(name, &instead);
+    if (meant) {
+        PJ_CLEANUP_BUFFER struct pj_buffer text = {0};
+        struct pj_error *error = NULL;
+        pj_buffer_puts(&text, "there is no command '");
+        pj_text_escape(&text, name, strlen(name));
+        pj_buffer_printf(&text, "'; type: %s", meant);
+        (void)pj_error_set(&error, PJ_ERROR_USAGE, "%s", pj_buffer_text(&text));
+        return pj_cli_refuse(NULL, json, error);
+    }
     static const char *const options[] = {"--help", "--version"};
     const char *names[PJ_COUNT(pj_commands)];
     size_t count = 0;
@@ -151,7 +179,7 @@ int main(int count, char **arguments)
     const char *name = arguments[1];
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0)
         return help(count, arguments);
-    if (strcmp(name, "--version") == 0)
+    if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0 || strcmp(name, "version") == 0)
         return count > 2 ? extra_word(name, arguments[2]) : show_version();
     const struct pj_command *command = find_command(name);
     return command ? command->run(command, count - 1, arguments + 1)

@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "cli/foreign.h"
 
 enum command_bit {
     WARM = 1,
@@ -128,12 +129,24 @@ static int apply_check_stable(struct pj_cli_options *options, const char *value,
     return 0;
 }
 
+/* One target, or several between `,` or `;`, as CMake and nvcc take them. */
 static int apply_target(struct pj_cli_options *options, const char *value, struct pj_error **err)
 {
-    if (strchr(value, ','))
-        return pj_error_set(err, PJ_ERROR_USAGE,
-                            "-t %s: it is one target; give -t once for each, as in -t sm_80 -t sm_90", value);
-    options->targets[options->run.target_count++] = value;
+    for (const char *item = value, *end; item; item = *end ? end + 1 : NULL) {
+        end = item + strcspn(item, ",;");
+        item += strspn(item, " ");
+        char **targets = reallocarray(options->targets, options->run.target_count + 1, sizeof *targets);
+        if (!targets)
+            return pj_error_no_memory(err);
+        options->targets = targets;
+        size_t size = item < end ? (size_t)(end - item) : 0;
+        while (size > 0 && item[size - 1] == ' ')
+            size--;
+        targets[options->run.target_count] = strndup(item, size);
+        if (!targets[options->run.target_count])
+            return pj_error_no_memory(err);
+        options->run.target_count++;
+    }
     return 0;
 }
 
@@ -288,8 +301,12 @@ static const struct option_info option_table[] = {
     {"nvjitlink", 0, "PATH", BUILD | PROFILE | DOCTOR | VERIFY | PLAN,
      "another libnvJitLink, or a folder with one (else by CUDA_HOME or the loader)", apply_nvjitlink},
     {"target", 't', "ARCH", RUNS,
-     "native, sm_90, sm_80..sm_90, hopper, all: instead of the manifest's; repeatable", apply_target},
-    {"target", 't', "ARCH", BUILD, "sm_90a, sm_80..sm_90, hopper, all: instead of the manifest's; repeatable",
+     "native, all, sm_90, sm_80..sm_90, hopper, h100: instead of the manifest's; a list, or\n                "
+     "             repeatable",
+     apply_target},
+    {"target", 't', "ARCH", BUILD,
+     "all, sm_90a, sm_80..sm_90, hopper, h100: instead of the manifest's; a list, or\n                         "
+     "    repeatable",
      apply_target},
     {"module", 'm', "NAME", RUNS | BUILD, "only this module; repeatable", apply_module},
     {"format", 0, "FORMAT", ALL, "table (default) or json", apply_format},
@@ -393,11 +410,90 @@ static int unknown_option(const struct pj_command *command, const char *given, s
                         suggestion ? suggestion : "", suggestion ? "'?)" : "", command->name);
 }
 
+/* Does this argument take the one behind it as its value? */
+static bool takes_next(const struct pj_command *command, const char *argument)
+{
+    bool is_long = strncmp(argument, "--", 2) == 0;
+    size_t length = strlen(argument);
+    for (size_t i = 0; i < PJ_COUNT(option_table); i++) {
+        const struct option_info *info = &option_table[i];
+        if (!(info->commands & command_bit(command)) || !info->argument)
+            continue;
+        if (is_long ? strcmp(argument + 2, info->name) == 0
+                    : length == 2 && argument[0] == '-' && info->letter && argument[1] == info->letter)
+            return true;
+    }
+    return false;
+}
+
+/* The command's long option of this name, or NULL. */
+static const char *own_long_option(const struct pj_command *command, const char *name)
+{
+    size_t size = strcspn(name, "=");
+    for (size_t i = 0; i < PJ_COUNT(option_table); i++) {
+        const struct option_info *info = &option_table[i];
+        if ((info->commands & command_bit(command)) && strncmp(info->name, name, size) == 0 &&
+            info->name[size] == '\0')
+            return info->name;
+    }
+    return NULL;
+}
+
+/* Does the advice name another command, or an option that this one has? */
+static bool can_follow(const struct pj_command *command, const char *advice)
+{
+    if (advice[0] != '-')
+        return true;
+    for (size_t i = 0; i < PJ_COUNT(option_table); i++) {
+        const struct option_info *info = &option_table[i];
+        const char *name = advice[1] == '-' ? advice + 2 : NULL;
+        size_t size = name ? strcspn(name, " ") : 0;
+        bool same = name ? strncmp(info->name, name, size) == 0 && info->name[size] == '\0'
+                         : info->letter && advice[1] == info->letter;
+        if ((info->commands & command_bit(command)) && same)
+            return true;
+    }
+    return false;
+}
+
+/* Words of other tools, and long options behind one dash, which getopt_long would read as letters: `-arch` as
+ * -a, `-timeout` as -t with the value `imeout`. */
+static int refuse_foreign(const struct pj_command *command, int count, char **arguments,
+                          struct pj_error **err)
+{
+    for (int i = 1; i < count && strcmp(arguments[i], "--") != 0; i++) {
+        const char *argument = arguments[i];
+        PJ_CLEANUP_BUFFER struct pj_buffer advice = {0};
+        const char *name = argument + strspn(argument, "-");
+        size_t dashes = (size_t)(name - argument);
+        if (takes_next(command, argument)) {
+            i++;
+            continue;
+        }
+        const char *own = dashes == 1 || dashes == 2 ? own_long_option(command, name) : NULL;
+        if (own && dashes == 1 && strlen(own) > 1)
+            pj_buffer_printf(&advice, "-%s", argument);
+        else if (own || !pj_cli_foreign_option(argument, i + 1 < count ? arguments[i + 1] : NULL, &advice))
+            continue;
+        int r = pj_buffer_check(&advice, err);
+        if (r == 0 && !can_follow(command, pj_buffer_text(&advice)))
+            continue;
+        return r < 0 ? r
+                     : pj_error_set(err, PJ_ERROR_USAGE,
+                                    "%s has no option '%s': give %s; see: prejit %s --help", command->name,
+                                    argument, pj_buffer_text(&advice), command->name);
+    }
+    return 0;
+}
+
 static int parse(const struct pj_command *command, int count, char **arguments,
                  struct pj_cli_options *options, struct pj_error **err)
 {
     struct option long_options[PJ_COUNT(option_table) + 1] = {0};
     char letters[2 * PJ_COUNT(option_table) + 2];
+    int r = refuse_foreign(command, count, arguments, err);
+    if (r < 0)
+        return r;
     (void)build_getopt(command, long_options, letters);
     optind = 1;
     opterr = 0;
@@ -414,7 +510,7 @@ static int parse(const struct pj_command *command, int count, char **arguments,
         if (value == ':')
             return pj_error_set(err, PJ_ERROR_USAGE, "%s needs a value; see: prejit %s --help",
                                 arguments[optind - 1], command->name);
-        int r = find_option(value)->apply(options, optarg, err);
+        r = find_option(value)->apply(options, optarg, err);
         if (r < 0)
             return r;
     }
@@ -442,11 +538,10 @@ int pj_cli_options_parse(const struct pj_command *command, int count, char **arg
                          struct pj_cli_options *ret_options, struct pj_error **err)
 {
     struct pj_cli_options options = {.run = {.lock_wait_ms = 600e3, .interrupt_fd = -1}};
-    options.targets = calloc((size_t)count + 1, sizeof *options.targets);
     options.modules = calloc((size_t)count + 1, sizeof *options.modules);
     const char *driver = secure_getenv("PREJIT_DRIVER");
     options.offline = calloc((size_t)count + 1, sizeof *options.offline);
-    int r = !options.targets || !options.modules || !options.offline ? pj_error_no_memory(err) : 0;
+    int r = !options.modules || !options.offline ? pj_error_no_memory(err) : 0;
     if (r == 0 && driver && *driver)
         r = apply_driver(&options, driver, err);
     options.run.repeat_driver = NULL; /* the environment is there again when the cure is typed */
@@ -456,7 +551,7 @@ int pj_cli_options_parse(const struct pj_command *command, int count, char **arg
         pj_cli_options_free(&options);
         return r;
     }
-    options.run.targets = options.targets;
+    options.run.targets = (const char *const *)options.targets;
     options.run.modules = options.modules;
     options.run.offline = options.offline;
     *ret_options = options;
@@ -486,6 +581,8 @@ void pj_cli_options_help(const struct pj_command *command, struct pj_buffer *tex
 
 void pj_cli_options_free(struct pj_cli_options *options)
 {
+    for (size_t i = 0; i < options->run.target_count; i++)
+        free(options->targets[i]);
     free(options->targets);
     free(options->modules);
     free(options->offline);

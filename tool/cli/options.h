@@ -16,7 +16,8 @@ struct pj_cli_options {
     enum pj_cli_format format;
     unsigned quiet; /* 1: the answer alone; 2: nothing where all is well */
     bool verbose, help;
-    const char **targets, **modules; /* what run.targets and run.modules point to */
+    char **targets;                  /* what run.targets points to: each -t, lists taken apart */
+    const char **modules;            /* what run.modules points to */
     char *driver;                    /* absolute form of --driver or PREJIT_DRIVER */
     const char *out_dir;             /* of build; NULL = not given */
     const char *out_file;            /* of profile; NULL = standard output */

@@ -71,8 +71,8 @@ int pj_manifest_help(struct pj_buffer *buffer, struct pj_error **err)
     wrap(buffer,
          "Paths start from the manifest's folder (from the working directory where the manifest comes from "
          "standard input); `~` and `$` are not expanded. A target is `native`, `all`, one architecture "
-         "(sm_90, 90, 9.0, 9.0a), a range (sm_80..sm_90) or a family (turing, ampere, ada, hopper, "
-         "blackwell).",
+         "(sm_90, 90, 9.0, 9.0a), a range (sm_80..sm_90), a family (turing, ampere, ada, hopper, "
+         "blackwell) or a GPU (h100, rtx 4090).",
          0);
     for (int section = 0; section < PJ_SECTION_COUNT; section++)
         add_section(buffer, (enum pj_schema_section)section);

@@ -309,6 +309,25 @@ static bool too_many(struct pj_check *check, const struct pj_schema_key *key, co
     return true;
 }
 
+/* `targets: 90` and `targets: 80;90`: says what to write. */
+static bool refuse_unlisted_target(struct pj_check *check, const struct pj_schema_key *key,
+                                   const struct pj_yaml_node *node)
+{
+    PJ_CLEANUP_BUFFER struct pj_buffer targets = {0};
+    PJ_CLEANUP_BUFFER struct pj_buffer advice = {0};
+    struct pj_target_spec spec;
+    if (key->type != PJ_TYPE_TARGETS)
+        return false;
+    if (pj_target_parse(node->text, &spec, NULL) == 0)
+        pj_buffer_puts(&targets, node->text);
+    else if (!pj_target_list(node->text, &targets))
+        return false;
+    pj_buffer_printf(&advice, "write `%s: [%s]`", key->name, pj_buffer_text(&targets));
+    check->findings.failed = check->findings.failed || targets.failed || advice.failed;
+    pj_check_refuse(check, key, node, pj_buffer_text(&advice));
+    return true;
+}
+
 void pj_check_value(struct pj_check *check, const struct pj_schema_key *key, const struct pj_yaml_node *node,
                     struct pj_value *value)
 {
@@ -319,10 +338,9 @@ void pj_check_value(struct pj_check *check, const struct pj_schema_key *key, con
                              : map || key->type == PJ_TYPE_SECTION ? PJ_YAML_MAPPING
                                                                    : PJ_YAML_SCALAR;
     if (node->kind != kind || ((list || map) && node->count == 0)) {
-        pj_check_refuse(check, key, node,
-                        list && node->kind == PJ_YAML_SCALAR && node->size > 0
-                            ? "a single one stands between `[` and `]` too"
-                            : NULL);
+        bool single = list && node->kind == PJ_YAML_SCALAR && node->size > 0;
+        if (!single || !refuse_unlisted_target(check, key, node))
+            pj_check_refuse(check, key, node, single ? "a single one stands between `[` and `]` too" : NULL);
         return;
     }
     if (too_many(check, key, node))

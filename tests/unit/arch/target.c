@@ -31,6 +31,20 @@ static void test_forms(void **state)
         {"ada", PJ_TARGET_RANGE, {89, 0}, {89, 0}},
         {"hopper", PJ_TARGET_RANGE, {90, 0}, {90, 0}},
         {"blackwell", PJ_TARGET_RANGE, {100, 0}, {121, 0}},
+        {"h100", PJ_TARGET_ONE, {90, 0}, {90, 0}},
+        {"H200", PJ_TARGET_ONE, {90, 0}, {90, 0}},
+        {"NVIDIA H100 80GB HBM3", PJ_TARGET_ONE, {90, 0}, {90, 0}},
+        {"A100-SXM4-40GB", PJ_TARGET_ONE, {80, 0}, {80, 0}},
+        {"a10", PJ_TARGET_ONE, {86, 0}, {86, 0}},
+        {"l40s", PJ_TARGET_ONE, {89, 0}, {89, 0}},
+        {"rtx 4090", PJ_TARGET_ONE, {89, 0}, {89, 0}},
+        {"NVIDIA GeForce RTX 4090 Laptop GPU", PJ_TARGET_ONE, {89, 0}, {89, 0}},
+        {"rtx_3080_ti", PJ_TARGET_ONE, {86, 0}, {86, 0}},
+        {"rtx 6000 ada", PJ_TARGET_ONE, {89, 0}, {89, 0}},
+        {"NVIDIA RTX PRO 6000 Blackwell Server Edition", PJ_TARGET_ONE, {120, 0}, {120, 0}},
+        {"Tesla T4", PJ_TARGET_ONE, {75, 0}, {75, 0}},
+        {"v100", PJ_TARGET_ONE, {70, 0}, {70, 0}},
+        {"gb300", PJ_TARGET_ONE, {103, 0}, {103, 0}},
     };
     for (size_t i = 0; i < PJ_COUNT(rows); i++) {
         struct pj_target_spec spec = {.form = PJ_TARGET_ALL, .first = {1, 1}, .last = {1, 1}};
@@ -43,6 +57,10 @@ static void test_forms(void **state)
     }
 }
 
+#define WRITE                                                                                                \
+    "write native, all, an architecture (sm_90, 90, 9.0, 90a), a range (sm_80..sm_90), a family (turing, "   \
+    "ampere, ada, hopper, blackwell) or a GPU (h100, rtx 4090)"
+
 static void test_refusals(void **state)
 {
     (void)state;
@@ -51,8 +69,23 @@ static void test_refusals(void **state)
     } rows[] = {
         {"natve", "\"natve\" is no target: did you mean native?"},
         {"Ampere", "\"Ampere\" is no target: did you mean ampere?"},
-        {"turbo", "\"turbo\" is no target: write native, all, an architecture (sm_90, 90, 9.0, 90a), a range "
-                  "(sm_80..sm_90) or a family (turing, ampere, ada, hopper, blackwell)"},
+        {"turbo", "\"turbo\" is no target: " WRITE},
+        {"h1000", "\"h1000\" is no target: " WRITE},
+        {"rtx 6000", "\"rtx 6000\" is no target: write quadro rtx 6000, rtx 6000 ada or rtx pro 6000"},
+        {"volta", "\"volta\" is no target: write sm_70, or sm_72 for Jetson Xavier"},
+        {"all-major", "\"all-major\" is no target: write all, or name them: sm_80, sm_90, sm_100, sm_120"},
+        {"80;90", "\"80;90\" is a list of targets: write each by itself: 80, 90"},
+        {"8.0 9.0+PTX", "\"8.0 9.0+PTX\" is a list of targets: write each by itself: 8.0, sm_90"},
+        {"rtx 4090, h100", "\"rtx 4090, h100\" is a list of targets: write each by itself: rtx 4090, h100"},
+        {"80;91",
+         "\"80;91\" is no architecture: write sm_90, 90 or 9.0, and the letter a or f behind it where "
+         "there is one, as in sm_90a"},
+        {"9.0+PTX",
+         "\"9.0+PTX\" is no architecture: did you mean sm_90? (every target is compiled from PTX, so a "
+         "target has no suffix)"},
+        {"90-real",
+         "\"90-real\" is no architecture: did you mean sm_90? (every target is compiled from PTX, so a "
+         "target has no suffix)"},
         {"compute_90", "\"compute_90\" is a virtual architecture: did you mean sm_90?"},
         {"8.0a", "\"8.0a\": there is no sm_80a; sm_80 takes no letter"},
         {"12.10", "\"12.10\" is no architecture: one digit follows the point, as in 9.0 or 12.1"},
