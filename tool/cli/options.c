@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/nearby.h"
 #include "base/text.h"
 #include "cli/foreign.h"
 
@@ -305,7 +306,8 @@ static const struct option_info option_table[] = {
      "             repeatable",
      apply_target},
     {"target", 't', "ARCH", BUILD,
-     "all, sm_90a, sm_80..sm_90, hopper, h100: instead of the manifest's; a list, or\n                         "
+     "all, sm_90a, sm_80..sm_90, hopper, h100: instead of the manifest's; a list, or\n                       "
+     "  "
      "    repeatable",
      apply_target},
     {"module", 'm', "NAME", RUNS | BUILD, "only this module; repeatable", apply_module},
@@ -486,6 +488,14 @@ static int refuse_foreign(const struct pj_command *command, int count, char **ar
     return 0;
 }
 
+static int missing_manifest(const struct pj_command *command, struct pj_error **err)
+{
+    PJ_CLEANUP_BUFFER struct pj_buffer here = {0};
+    bool found = pj_nearby_manifest(".", &here);
+    return pj_error_set(err, PJ_ERROR_USAGE, "%s needs a manifest%s%s; see: prejit %s --help", command->name,
+                        found ? "; there is one here: " : "", pj_buffer_text(&here), command->name);
+}
+
 static int parse(const struct pj_command *command, int count, char **arguments,
                  struct pj_cli_options *options, struct pj_error **err)
 {
@@ -525,8 +535,7 @@ static int parse(const struct pj_command *command, int count, char **arguments,
     if (optind == count && command->manifest_is_optional)
         return 0;
     if (optind == count)
-        return pj_error_set(err, PJ_ERROR_USAGE, "%s needs a manifest; see: prejit %s --help", command->name,
-                            command->name);
+        return missing_manifest(command, err);
     if (optind + 1 < count)
         return pj_error_set(err, PJ_ERROR_USAGE, "%s takes one manifest, '%s' is a second one", command->name,
                             arguments[optind + 1]);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads the files of a plan: each once, hashed and judged, its bytes given back at once. */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buffer.h"
 #include "base/file.h"
+#include "base/nearby.h"
 #include "job/plan_private.h"
 
 #define IMAGE_MAX_BYTES (UINT64_C(1) << 30)
@@ -52,20 +54,37 @@ static int read_image(struct pj_plan *plan, struct pj_plan_image *image, struct 
     return pj_plan_judge_bytes(plan, image, text, bytes->size, err);
 }
 
+/* A file that is not there, and that the manifest's folder has under another name or in another folder: gives
+ * the message with that one. */
+static const char *with_meant(const struct pj_plan *plan, const struct pj_plan_image *image,
+                              const struct pj_error *problem, struct pj_buffer *text)
+{
+    PJ_CLEANUP_BUFFER struct pj_buffer meant = {0};
+    if ((problem->errnum != ENOENT && problem->errnum != ENOTDIR) || !pj_nearby_file(image->path, &meant))
+        return pj_error_message(problem);
+    const char *folder = plan->manifest->directory, *path = pj_buffer_text(&meant);
+    size_t length = strlen(folder);
+    if (strncmp(path, folder, length) == 0 && path[length] == '/' && image->path[0] != '/')
+        path += length + 1; /* as the manifest is to write it */
+    pj_buffer_printf(text, "%s: did you mean %s?", pj_error_message(problem), path);
+    return text->failed ? pj_error_message(problem) : pj_buffer_text(text);
+}
+
 /* An image that cannot be read: a fault of the manifest where the module is required, else a rejected job. */
 static int cannot_read(struct pj_plan *plan, const struct pj_module *module, struct pj_plan_image *image,
                        struct pj_error *problem, struct pj_buffer *faults, struct pj_error **err)
 {
     if (problem->code == PJ_ERROR_NO_MEMORY)
         return pj_error_no_memory(err);
+    PJ_CLEANUP_BUFFER struct pj_buffer text = {0};
+    const char *message = with_meant(plan, image, problem, &text);
     if (module->required) {
         pj_buffer_printf(faults, "%s%s:%zu: module '%s': %s", faults->size ? "\n" : "",
-                         pj_plan_manifest_name(plan->manifest), module->line, module->name,
-                         pj_error_message(problem));
+                         pj_plan_manifest_name(plan->manifest), module->line, module->name, message);
         return pj_buffer_check(faults, err);
     }
     image->fault_code = "unreadable";
-    image->fault = pj_arena_strdup(&plan->arena, pj_error_message(problem));
+    image->fault = pj_arena_strdup(&plan->arena, message);
     return image->fault ? 0 : pj_error_no_memory(err);
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/buffer.h"
 #include "base/file.h"
+#include "base/nearby.h"
 #include "manifest/manifest.h"
 #include "yaml/yaml.h"
 
@@ -42,14 +43,19 @@ static int read_file(const char *path, struct pj_buffer *ret_bytes, struct pj_er
         return r == 0 ? 0 : pj_error_no_memory(err);
     int errnum = error ? error->errnum : 0;
     const char *advice = "";
-    if (errnum == ENOENT)
+    PJ_CLEANUP_BUFFER struct pj_buffer meant = {0};
+    if ((errnum == ENOENT || errnum == ENOTDIR) && pj_nearby_file(path, &meant))
+        advice = ": did you mean ";
+    else if (errnum == EINVAL && pj_nearby_manifest(path, &meant))
+        advice = ": give the manifest in it, ";
+    else if (errnum == ENOENT)
         advice = ": give the path of a manifest, or `-` for standard input";
     else if (errnum == EINVAL)
         advice = ": give the file itself, or pipe it in and give `-`";
     else if (errnum == EFBIG)
         advice = " (64 MB): split the manifest";
-    r = pj_error_set(err, PJ_ERROR_MANIFEST, "cannot read the manifest: %s%s", pj_error_message(error),
-                     advice);
+    r = pj_error_set(err, PJ_ERROR_MANIFEST, "cannot read the manifest: %s%s%s%s", pj_error_message(error),
+                     advice, pj_buffer_text(&meant), meant.size > 0 && errnum != EINVAL ? "?" : "");
     return pj_error_recode(err, r, errnum);
 }
 

@@ -5,8 +5,8 @@
 
 #include "manifest/manifest.h"
 
-/** pj_manifest_load, which says what the file is where it is PTX, a cubin or another file of code: whoever
- * gives that took prejit for a compiler. */
+/** pj_manifest_load, which for PTX, a program, a fatbin or another file of code says what it holds, what that
+ * means for warming, and what a manifest for it is. */
 int pj_given_manifest_load(const char *path, struct pj_manifest **ret_manifest, struct pj_error **err);
 
 #endif
