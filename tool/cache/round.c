@@ -5,12 +5,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "cache/store_private.h"
 
-/* So many hash directories are open at once, and so many files are touched in one hold. */
-enum { CHUNK = 64 };
+/* So many files are touched in one hold. Taking records without a file out of the index touches none. */
+enum { CHUNK = 64, CHUNK_OF_DROPS = 16384 };
+
+/** After holds that took more than PJ_STORE_HOLD_MS together the lock is free for so long that whoever tries
+ * every 10 ms, as the driver does [23], finds it free once. */
+static const struct timespec pause_between = {.tv_nsec = 11 * 1000 * 1000};
 
 enum { KIND_NONE = 0, KIND_STEP, KIND_STALE, KIND_OWN };
 
@@ -111,28 +117,38 @@ static int make_room_in_memory(struct round *round, struct pj_error **err)
     return 0;
 }
 
-/* One pass: copies the records and notes where the steps' entries and the ones that may go stand. */
+/* One pass: copies the records, notes where the steps' entries and the ones that may go stand, and leaves out
+ * those to drop, each of which may stand there several times. */
 static int read_positions(struct round *round, struct pj_step *steps, size_t count, struct pj_error **err)
 {
     struct pj_store *store = round->store;
     int r = make_room_in_memory(round, err);
     if (r < 0)
         return r;
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         steps[i].position = PJ_STEP_UNLISTED;
+        steps[i].listed_twice = false;
+    }
+    uint64_t dropped = 0;
     round->stale_count = round->own_count = round->stale_next = round->own_next = 0;
     for (size_t i = 0; i < store->index.count; i++) {
         store->fresh[i] = store->index.records[i];
         const struct slot *slot = table_find(&round->table, store->fresh[i].hash);
-        if (slot->kind == KIND_STEP && steps[slot->number].position == PJ_STEP_UNLISTED)
+        if (slot->kind == KIND_STEP && steps[slot->number].kind == PJ_STEP_DROP)
+            round->gone[i] = steps[slot->number].outcome != PJ_STEP_CHANGED;
+        else if (slot->kind == KIND_STEP && steps[slot->number].position == PJ_STEP_UNLISTED)
             steps[slot->number].position = i;
+        else if (slot->kind == KIND_STEP)
+            steps[slot->number].listed_twice = true;
         else if (slot->kind == KIND_STALE)
             round->stale[round->stale_count++] = i;
         else if (slot->kind == KIND_OWN)
             round->own[round->own_count++] = i;
+        if (round->gone[i])
+            dropped += store->fresh[i].size;
     }
     round->count = store->index.count;
-    round->total = store->index.total_bytes;
+    round->total = store->index.total_bytes - dropped;
     return 0;
 }
 
@@ -148,6 +164,19 @@ static int look(const struct pj_step *step, struct stat *ret_status)
     char name[PJ_ENTRY_NAME_TEXT];
     return step->folder >= 0 &&
            fstatat(step->folder, pj_entry_name(step->hash, name), ret_status, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+/* Records whose file is still missing. That is asked before the lock is taken: what a program stores in
+ * between becomes unlisted at worst, which harms nothing [20], and the next run lists it. */
+static void look_for_dropped(const struct pj_store *store, struct pj_step *steps, size_t count)
+{
+    for (size_t i = 0; i < count && steps[i].kind == PJ_STEP_DROP; i++) {
+        char path[PJ_ENTRY_PATH_TEXT];
+        struct stat ignored;
+        bool there =
+            fstatat(store->cache_fd, pj_entry_path(steps[i].hash, path), &ignored, AT_SYMLINK_NOFOLLOW) == 0;
+        steps[i].outcome = there ? PJ_STEP_CHANGED : PJ_STEP_WAITING;
+    }
 }
 
 static uint64_t listed_size(const struct round *round, const struct pj_step *step)
@@ -309,15 +338,23 @@ static void list_present(struct round *round, struct pj_step *step)
     step->outcome = PJ_STEP_DONE;
 }
 
-/* DROP, SWEEP, REMOVE. */
+/* A hash can stand there twice. */
+static void unlist_all(struct round *round, const struct pj_step *step)
+{
+    size_t end = step->listed_twice ? round->count : step->position + 1;
+    for (size_t i = step->position; step->position != PJ_STEP_UNLISTED && i < end; i++) {
+        if (round->store->fresh[i].hash == step->hash)
+            unlist(round, i);
+    }
+}
+
+/* SWEEP, REMOVE. */
 static int take_out(struct round *round, struct pj_step *step, struct pj_error **err)
 {
     char name[PJ_ENTRY_NAME_TEXT], path[PJ_ENTRY_PATH_TEXT];
     struct stat now;
     bool there = look(step, &now);
     step->outcome = PJ_STEP_CHANGED;
-    if (step->kind == PJ_STEP_DROP && there)
-        return 0;
     if (step->kind == PJ_STEP_SWEEP && (!there || !S_ISREG(now.st_mode) || now.st_size != 0))
         return 0;
     if (there && unlinkat(step->folder, pj_entry_name(step->hash, name), 0) != 0 && errno != ENOENT)
@@ -325,30 +362,35 @@ static int take_out(struct round *round, struct pj_step *step, struct pj_error *
                               pj_entry_path(step->hash, path));
     if (there)
         pj_store_point(round->store, "S3.removed");
-    /* A hash can stand there twice. */
-    for (size_t i = step->position; i < round->count; i++) {
-        if (round->store->fresh[i].hash == step->hash)
-            unlist(round, i);
-    }
+    unlist_all(round, step);
     step->outcome = PJ_STEP_DONE;
     return 0;
+}
+
+/* The hash directory is open for one step at a time: how many descriptors are left is not known here. */
+static int apply_to_file(struct round *round, struct pj_step *step, enum fit *ret_fit, struct pj_error **err)
+{
+    int r = pj_entry_folder_open(round->store->cache_fd, step->hash, &step->folder, err);
+    if (r == 0 && step->kind == PJ_STEP_INSTALL)
+        r = install(round, step, ret_fit, err);
+    else if (r == 0 && step->kind == PJ_STEP_LIST)
+        list_present(round, step);
+    else if (r == 0)
+        r = take_out(round, step, err);
+    pj_close(step->folder);
+    step->folder = -1;
+    return r;
 }
 
 static int apply(struct round *round, struct pj_step *step, enum fit *ret_fit, struct pj_error **err)
 {
     *ret_fit = FITS;
-    switch (step->kind) {
-    case PJ_STEP_INSTALL:
-        return install(round, step, ret_fit, err);
-    case PJ_STEP_LIST:
-        list_present(round, step);
-        return 0;
-    case PJ_STEP_DROP:
-    case PJ_STEP_SWEEP:
-    case PJ_STEP_REMOVE:
-        break;
-    }
-    return take_out(round, step, err);
+    step->folder = -1;
+    if (step->kind != PJ_STEP_DROP)
+        return apply_to_file(round, step, ret_fit, err);
+    if (step->outcome != PJ_STEP_CHANGED) /* read_positions left its records out */
+        step->outcome = PJ_STEP_DONE;
+    return 0;
 }
 
 static size_t close_gaps(struct round *round)
@@ -371,7 +413,8 @@ static int hold(struct round *round, struct pj_step *steps, size_t count, size_t
     if (r < 0)
         return r;
     size_t through = 0;
-    while (through < count && (through == 0 || pj_index_file_held_ms(store) < PJ_STORE_HOLD_MS)) {
+    while (through < count && (through == 0 || steps[through].kind == PJ_STEP_DROP ||
+                               pj_index_file_held_ms(store) < PJ_STORE_HOLD_MS)) {
         enum fit fit = FITS;
         r = apply(round, &steps[through], &fit, err);
         if (r < 0 || fit == FITS_LATER)
@@ -381,24 +424,6 @@ static int hold(struct round *round, struct pj_step *steps, size_t count, size_t
     int written = pj_index_file_replace(store, close_gaps(round), r < 0 ? NULL : err);
     *ret_through = through;
     return r < 0 ? r : written;
-}
-
-static int open_folders(struct pj_store *store, struct pj_step *steps, size_t count, struct pj_error **err)
-{
-    int r = 0;
-    for (size_t i = 0; i < count; i++)
-        steps[i].folder = -1;
-    for (size_t i = 0; i < count && r == 0; i++)
-        r = pj_entry_folder_open(store->cache_fd, steps[i].hash, &steps[i].folder, err);
-    return r;
-}
-
-static void close_folders(struct pj_step *steps, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        pj_close(steps[i].folder);
-        steps[i].folder = -1;
-    }
 }
 
 /* Exclusive lock, a valid index, and a file long enough for `more` records. */
@@ -428,7 +453,7 @@ static int locked_hold(struct round *round, struct pj_step *steps, size_t count,
     enum { TRIES = 8 };
     struct pj_store *store = round->store;
     for (int i = 0; i < TRIES; i++) {
-        int r = acquire_with_room(store, count, err);
+        int r = acquire_with_room(store, steps[0].kind == PJ_STEP_DROP ? 0 : count, err);
         if (r < 0)
             return r;
         pj_store_point(store, "S3.locked");
@@ -443,19 +468,31 @@ static int locked_hold(struct round *round, struct pj_step *steps, size_t count,
                         store->path, TRIES);
 }
 
+/* As many of the steps as one hold takes: records to drop by themselves, which make the index no longer. */
+static size_t next_chunk(const struct pj_step *steps, size_t count)
+{
+    size_t drops = 0;
+    while (drops < count && drops < CHUNK_OF_DROPS && steps[drops].kind == PJ_STEP_DROP)
+        drops++;
+    return drops > 0 ? drops : count > CHUNK ? CHUNK : count;
+}
+
 int pj_round_run(struct pj_store *store, struct pj_step *steps, size_t count, struct pj_room *room,
                  struct pj_error **err)
 {
     __attribute__((cleanup(round_free))) struct round round = {.store = store, .room = room};
+    double begun_ms = pj_clock_ms();
     for (size_t first = 0, through = 0; first < count; first += through) {
-        size_t chunk = count - first > CHUNK ? CHUNK : count - first;
+        size_t chunk = next_chunk(steps + first, count - first);
+        if (pj_clock_ms() - begun_ms > PJ_STORE_HOLD_MS) {
+            (void)nanosleep(&pause_between, NULL);
+            begun_ms = pj_clock_ms();
+        }
         free(PJ_STEAL(round.table.slots));
+        look_for_dropped(store, steps + first, chunk);
         int r = table_make(&round, steps + first, chunk, err);
         if (r == 0)
-            r = open_folders(store, steps + first, chunk, err);
-        if (r == 0)
             r = locked_hold(&round, steps + first, chunk, &through, err);
-        close_folders(steps + first, chunk);
         if (r < 0)
             return r;
     }

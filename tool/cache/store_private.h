@@ -127,8 +127,9 @@ struct pj_step {
     bool seen_sound;       /* INSTALL: the present file was read and is sound */
     struct stat seen;      /* INSTALL with seen_sound, LIST: the file as it was looked at */
     ino_t staged_inode;    /* INSTALL */
-    int folder;            /* descriptor of the hash directory during a round, -1 where absent */
+    int folder;            /* descriptor of the hash directory while the step is carried out, -1 = absent */
     size_t position;       /* in the index, PJ_STEP_UNLISTED where it is not */
+    bool listed_twice;
 };
 #define PJ_STEP_UNLISTED SIZE_MAX
 
