@@ -41,7 +41,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct pj_arena arena = {0};
     struct pj_error *err = NULL;
     struct pj_yaml_node *root = NULL;
-    int r = pj_yaml_parse(text, size, "f", &arena, &root, &err);
+    int r = pj_yaml_parse(text, size, "f", &arena, &arena, &root, &err);
     if ((r == 0) != (err == NULL) ||
         (r != 0 && (r != PJ_ERROR_FORMAT || strncmp(err->message, "f:", 2) != 0)))
         abort();

@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCK_BYTES = 64 * 1024 };
+/* Each block has twice the size of the one before. Large ones go back to the system as soon as they are
+ * freed; small ones stay where other memory lies behind them. */
+enum { BLOCK_MIN_BYTES = 64 * 1024, BLOCK_MAX_BYTES = 1024 * 1024 };
 
 struct pj_arena_block {
     struct pj_arena_block *next;
@@ -29,6 +31,14 @@ static struct pj_arena_block *add_block(struct pj_arena *arena, size_t size)
     return block;
 }
 
+static size_t next_block_bytes(const struct pj_arena *arena)
+{
+    size_t before = arena->blocks ? arena->blocks->size : 0;
+    return before < BLOCK_MIN_BYTES / 2   ? BLOCK_MIN_BYTES
+           : before > BLOCK_MAX_BYTES / 2 ? BLOCK_MAX_BYTES
+                                          : before * 2;
+}
+
 void *pj_arena_alloc(struct pj_arena *arena, size_t size)
 {
     const size_t alignment = alignof(max_align_t);
@@ -37,7 +47,8 @@ void *pj_arena_alloc(struct pj_arena *arena, size_t size)
     size_t rounded = (size + alignment - 1) / alignment * alignment;
     struct pj_arena_block *block = arena->blocks;
     if (!block || block->size - block->used < rounded) {
-        block = add_block(arena, rounded > BLOCK_BYTES ? rounded : BLOCK_BYTES);
+        size_t next = next_block_bytes(arena);
+        block = add_block(arena, rounded > next ? rounded : next);
         if (!block)
             return NULL;
     }

@@ -118,13 +118,12 @@ static int fill_files(struct pj_plan *plan, struct pj_job *job, struct pj_error 
     const struct pj_module *module = &plan->manifest->modules[job->module];
     const struct pj_plan_image **images = plan->module_images[job->module];
     size_t count = pj_plan_file_count(module);
-    struct pj_plan_file *files = pj_arena_calloc(&plan->arena, count, sizeof *files);
-    if (!files)
+    struct pj_plan_file *files = count > 1 ? pj_arena_calloc(&plan->arena, count, sizeof *files) : NULL;
+    if (count > 1 && !files)
         return pj_error_no_memory(err);
-    for (size_t i = 0; i < count; i++)
-        files[i] = (struct pj_plan_file){
-            .path = images[i]->path, .status = images[i]->status, .sha256 = images[i]->sha256, .named = true};
-    job->files = files;
+    for (size_t i = 0; count > 1 && i < count; i++)
+        files[i] = images[i]->file;
+    job->files = files ? files : &images[0]->file;
     job->file_count = count;
     bool prepared = pj_module_is_prepared(module);
     job->link = module->kind == PJ_MODULE_LINK && !prepared;

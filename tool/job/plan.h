@@ -23,6 +23,15 @@ enum pj_plan_form {
     PJ_FORM_SOURCE, /* CUDA C++, or a header handed over in memory */
 };
 
+/** A file that a job's result depends on, as it was read. */
+struct pj_plan_file {
+    const char *path;
+    struct stat status;
+    struct pj_sha256 sha256;
+    bool named;  /* by the manifest; else found by a compiler: a header */
+    bool absent; /* there was none, and one that came would be taken in place of another */
+};
+
 /** One file of a module, or the PTX that was prepared from a source. A file's bytes are not kept. */
 struct pj_plan_image {
     const char *path; /* as opened; of prepared PTX its source's */
@@ -31,6 +40,7 @@ struct pj_plan_image {
     struct stat status;
     struct pj_sha256 sha256;
     uint64_t size_bytes;
+    struct pj_plan_file file;    /* the same again, as the one file of a job */
     struct pj_ptx ptx;           /* FORM_PTX, and inputs that are PTX */
     struct pj_contents contents; /* FORM_INPUT */
     /* What is to be said of the file by itself: a fault that keeps it from being used, else a warning; NULL =
@@ -38,15 +48,6 @@ struct pj_plan_image {
      */
     const char *fault_code, *fault;
     const char *warning_code, *warning;
-};
-
-/** A file that a job's result depends on, as it was read. */
-struct pj_plan_file {
-    const char *path;
-    struct stat status;
-    struct pj_sha256 sha256;
-    bool named;  /* by the manifest; else found by a compiler: a header */
-    bool absent; /* there was none, and one that came would be taken in place of another */
 };
 
 /** How a job relates to the machine's GPUs. */
@@ -70,10 +71,13 @@ enum pj_job_fate {
 };
 
 struct pj_job {
-    const char *id;   /* "saxpy@sm_90", "saxpy[max_registers=64]@sm_90" */
-    const char *name; /* module name; several joined by ", " where two spellings have one key */
-    size_t module;    /* index of the first module in the manifest */
-    bool link;        /* the driver's linker takes all images; else there is one, which is loaded */
+    const char *id; /* "saxpy@sm_90", "saxpy[max_registers=64]@sm_90" */
+    const char
+        *name; /* module name; where several modules have one key the first few: "a, b, c and 7 more" */
+    const char **names; /* all of them, in the order of the manifest; NULL = `name` alone */
+    size_t name_count;
+    size_t module; /* index of the first module in the manifest */
+    bool link;     /* the driver's linker takes all images; else there is one, which is loaded */
     const struct pj_plan_image **images; /* a source's is the prepared PTX: none before it is there */
     size_t image_count;
     uint64_t size_bytes;      /* of all images; of a source that is not prepared its own */

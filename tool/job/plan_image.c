@@ -88,24 +88,36 @@ static int cannot_read(struct pj_plan *plan, const struct pj_module *module, str
     return image->fault ? 0 : pj_error_no_memory(err);
 }
 
-static int compare_images(const void *a, const void *b)
+/* A file that a module names, and its number among all that are named. */
+struct wish {
+    const char *path;
+    enum pj_plan_form form;
+    size_t number;
+};
+
+static int compare_files(const void *a, const void *b)
 {
-    const struct pj_plan_image *x = *(const struct pj_plan_image *const *)a;
-    const struct pj_plan_image *y = *(const struct pj_plan_image *const *)b;
+    const struct wish *x = a, *y = b;
     int order = strcmp(x->path, y->path);
     return order != 0 ? order : (int)x->form - (int)y->form;
 }
 
-/* One wish for each file of each selected module; `wanted` and `sorted` have room for all. */
-static size_t collect_wishes(const struct pj_plan *plan, const bool *selected, struct pj_plan_image *wanted,
-                             struct pj_plan_image **sorted)
+static int compare_wishes(const void *a, const void *b)
+{
+    const struct wish *x = a, *y = b;
+    int order = compare_files(a, b);
+    return order != 0 ? order : (x->number > y->number) - (x->number < y->number);
+}
+
+/* One wish for each file of each selected module; `wishes` has room for all. */
+static size_t collect_wishes(const struct pj_plan *plan, const bool *selected, struct wish *wishes)
 {
     size_t used = 0;
     for (size_t i = 0; i < plan->manifest->module_count; i++) {
         const struct pj_module *module = &plan->manifest->modules[i];
         for (size_t k = 0; selected[i] && k < pj_plan_file_count(module); k++) {
-            wanted[used] = (struct pj_plan_image){.path = file_path(module, k), .form = form_of(module)};
-            sorted[used] = &wanted[used];
+            wishes[used] =
+                (struct wish){.path = file_path(module, k), .form = form_of(module), .number = used};
             used++;
         }
     }
@@ -115,22 +127,26 @@ static size_t collect_wishes(const struct pj_plan *plan, const bool *selected, s
 /* Distinct paths: modules that name the same file share one image. */
 static int distinct_images(struct pj_plan *plan, const bool *selected, struct pj_error **err)
 {
-    size_t modules = plan->manifest->module_count, files = 0;
+    size_t modules = plan->manifest->module_count, files = 0, distinct = 0;
     for (size_t i = 0; i < modules; i++)
         files += selected[i] ? pj_plan_file_count(&plan->manifest->modules[i]) : 0;
-    plan->images = pj_arena_calloc(&plan->arena, files + 1, sizeof *plan->images);
     plan->module_images = pj_arena_calloc(&plan->arena, modules + 1, sizeof *plan->module_images);
     const struct pj_plan_image **slots = pj_arena_calloc(&plan->arena, files + 1, sizeof *slots);
-    PJ_CLEANUP_FREE struct pj_plan_image **sorted = calloc(files + 1, sizeof *sorted);
-    PJ_CLEANUP_FREE struct pj_plan_image *wanted = calloc(files + 1, sizeof *wanted);
-    if (!plan->images || !plan->module_images || !slots || !sorted || !wanted)
+    PJ_CLEANUP_FREE struct wish *wishes = calloc(files + 1, sizeof *wishes);
+    if (!plan->module_images || !slots || !wishes)
         return pj_error_no_memory(err);
-    size_t used = collect_wishes(plan, selected, wanted, sorted);
-    qsort(sorted, used, sizeof *sorted, compare_images);
+    size_t used = collect_wishes(plan, selected, wishes);
+    qsort(wishes, used, sizeof *wishes, compare_wishes);
+    for (size_t i = 0; i < used; i++)
+        distinct += i == 0 || compare_files(&wishes[i], &wishes[i - 1]) != 0;
+    plan->images = pj_arena_calloc(&plan->arena, distinct + 1, sizeof *plan->images);
+    if (!plan->images)
+        return pj_error_no_memory(err);
     for (size_t i = 0; i < used; i++) {
-        if (i == 0 || compare_images(&sorted[i], &sorted[i - 1]) != 0)
-            plan->images[plan->image_count++] = *sorted[i];
-        slots[sorted[i] - wanted] = &plan->images[plan->image_count - 1];
+        if (i == 0 || compare_files(&wishes[i], &wishes[i - 1]) != 0)
+            plan->images[plan->image_count++] =
+                (struct pj_plan_image){.path = wishes[i].path, .form = wishes[i].form};
+        slots[wishes[i].number] = &plan->images[plan->image_count - 1];
     }
     for (size_t i = 0, at = 0; i < modules; i++) {
         if (!selected[i])
@@ -155,6 +171,9 @@ static int read_module(struct pj_plan *plan, size_t index, bool *done, struct pj
         PJ_CLEANUP_ERROR struct pj_error *problem = NULL;
         if (read_image(plan, &plan->images[at], bytes, &problem) < 0)
             r = cannot_read(plan, module, &plan->images[at], problem, faults, err);
+        struct pj_plan_image *image = &plan->images[at];
+        image->file = (struct pj_plan_file){
+            .path = image->path, .status = image->status, .sha256 = image->sha256, .named = true};
     }
     return r;
 }

@@ -37,51 +37,104 @@ static int compare_keys_then_position(const void *a, const void *b)
     return order != 0 ? order : (x > y) - (x < y);
 }
 
-/* `before` is the one that was joined last: a module's jobs of one key follow each other. */
-static int add_name(struct pj_plan *plan, struct pj_job *first, const struct pj_job *before,
-                    const struct pj_job *second, struct pj_error **err)
+/* "a, b, c and 7 more" */
+static const char *shorten(struct pj_plan *plan, const char *const *names, size_t count)
 {
-    first->required |= second->required;
-    if (before->module == second->module)
-        return 0; /* the same module, its target named twice */
-    first->name = pj_arena_printf(&plan->arena, "%s, %s", first->name, second->name);
+    enum { SHOWN = 3 };
+    PJ_CLEANUP_BUFFER struct pj_buffer text = {0};
+    for (size_t i = 0; i < count && i < SHOWN; i++)
+        pj_buffer_printf(&text, "%s%s", i == 0 ? "" : ", ", names[i]);
+    if (count > SHOWN)
+        pj_buffer_printf(&text, " and %zu more", count - SHOWN);
+    return text.failed ? NULL : pj_arena_strdup(&plan->arena, pj_buffer_text(&text));
+}
+
+/* The first of `jobs` gets the names of all. */
+static int join_names(struct pj_plan *plan, struct pj_job *const *jobs, size_t count, struct pj_error **err)
+{
+    struct pj_job *first = jobs[0];
+    size_t used = 0;
+    const char **names = pj_arena_calloc(&plan->arena, count, sizeof *names);
+    if (!names)
+        return pj_error_no_memory(err);
+    for (size_t i = 0; i < count; i++) {
+        first->required |= jobs[i]->required;
+        if (i == 0 || jobs[i]->module != jobs[i - 1]->module) /* else the same, its target named twice */
+            names[used++] = jobs[i]->name;
+    }
+    if (used == 1)
+        return 0;
+    first->names = names;
+    first->name_count = used;
+    first->name = shorten(plan, names, used);
     return first->name ? 0 : pj_error_no_memory(err);
 }
 
-/* Adds the files that are not there yet; `files` has room for all. */
-static size_t add_files(struct pj_plan_file *files, size_t count, const struct pj_job *job)
+/* A file of a job that was joined, and its place among all of them. */
+struct joined_file {
+    const struct pj_plan_file *file;
+    size_t place;
+};
+
+static int compare_same(const struct joined_file *x, const struct joined_file *y)
 {
-    for (size_t i = 0; i < job->file_count; i++) {
-        const struct pj_plan_file *file = &job->files[i];
-        size_t at = 0;
-        while (at < count && (strcmp(files[at].path, file->path) != 0 ||
-                              memcmp(&files[at].sha256, &file->sha256, sizeof file->sha256) != 0))
-            at++;
-        if (at < count)
-            files[at].named |= file->named;
-        else
-            files[count++] = *file;
+    int order = x->file == y->file ? 0 : strcmp(x->file->path, y->file->path);
+    return order != 0 ? order : memcmp(&x->file->sha256, &y->file->sha256, sizeof x->file->sha256);
+}
+
+static int compare_joined(const void *a, const void *b)
+{
+    const struct joined_file *x = a, *y = b;
+    int order = compare_same(x, y);
+    return order != 0 ? order : (x->place > y->place) - (x->place < y->place);
+}
+
+static int compare_places(const void *a, const void *b)
+{
+    const struct joined_file *x = a, *y = b;
+    return (x->place > y->place) - (x->place < y->place);
+}
+
+/* Each file once, at its first place; a file is named where one of them is. Gives how many are left. */
+static size_t drop_repeated(struct joined_file *files, size_t count, bool *named)
+{
+    size_t kept = 0;
+    qsort(files, count, sizeof *files, compare_joined);
+    for (size_t i = 0; i < count; i++) {
+        bool repeated = kept > 0 && compare_same(&files[kept - 1], &files[i]) == 0;
+        if (!repeated)
+            files[kept++] = files[i];
+        named[files[kept - 1].place] |= files[i].file->named;
     }
-    return count;
+    qsort(files, kept, sizeof *files, compare_places);
+    return kept;
 }
 
 /* The jobs that became one come from the files of all: whichever changes, they are to be looked at again. */
 static int join_files(struct pj_plan *plan, struct pj_job *const *jobs, size_t count, struct pj_error **err)
 {
     size_t most = 0, used = 0;
-    if (count < 2)
-        return 0;
     for (size_t i = 0; i < count; i++)
         most += jobs[i]->file_count;
-    struct pj_plan_file *files = pj_arena_calloc(&plan->arena, most, sizeof *files);
-    if (!files)
+    PJ_CLEANUP_FREE struct joined_file *all = calloc(most + 1, sizeof *all);
+    PJ_CLEANUP_FREE bool *named = calloc(most + 1, sizeof *named);
+    if (!all || !named)
         return pj_error_no_memory(err);
     for (size_t i = 0; i < count; i++) {
-        used = add_files(files, used, jobs[i]);
         jobs[0]->files_unknown |= jobs[i]->files_unknown;
+        for (size_t k = 0; k < jobs[i]->file_count; k++, used++)
+            all[used] = (struct joined_file){.file = &jobs[i]->files[k], .place = used};
+    }
+    size_t kept = drop_repeated(all, used, named);
+    struct pj_plan_file *files = pj_arena_calloc(&plan->arena, kept + 1, sizeof *files);
+    if (!files)
+        return pj_error_no_memory(err);
+    for (size_t i = 0; i < kept; i++) {
+        files[i] = *all[i].file;
+        files[i].named = named[all[i].place];
     }
     jobs[0]->files = files;
-    jobs[0]->file_count = used;
+    jobs[0]->file_count = kept;
     return 0;
 }
 
@@ -99,12 +152,11 @@ int pj_plan_join_equal(struct pj_plan *plan, struct pj_error **err)
     for (size_t i = 0, next; i < count && r == 0; i = next) {
         struct pj_job *first = sorted[i];
         next = i + 1;
-        while (r == 0 && next < count && compare_keys(&first, &sorted[next]) == 0 &&
-               can_join(first, sorted[next])) {
-            r = add_name(plan, first, sorted[next - 1], sorted[next], err);
+        while (next < count && compare_keys(&first, &sorted[next]) == 0 && can_join(first, sorted[next]))
             drop[sorted[next++] - plan->jobs] = true;
-        }
-        if (r == 0)
+        if (next - i > 1)
+            r = join_names(plan, &sorted[i], next - i, err);
+        if (r == 0 && next - i > 1)
             r = join_files(plan, &sorted[i], next - i, err);
     }
     if (r < 0)

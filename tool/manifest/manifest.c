@@ -154,15 +154,15 @@ static int read_root(struct pj_reader *reader, const struct pj_yaml_node *root, 
         r = pj_findings_result(&reader->unsupported, PJ_ERROR_UNSUPPORTED, err);
     if (r == 0)
         r = take_undecided(reader, err);
-    return r < 0 ? r : take_modules(reader, err);
+    return r;
 }
 
-/* The tree shares the manifest's arena, so that names and paths need no copies. */
+/* Texts go into the manifest's arena, so that names and paths need no copies. */
 static int read_bytes(struct pj_reader *reader, const char *bytes, size_t size, const char *shown,
-                      bool allow_unsupported, struct pj_error **err)
+                      bool allow_unsupported, struct pj_arena *nodes, struct pj_error **err)
 {
     struct pj_yaml_node *root = NULL;
-    int r = pj_yaml_parse(bytes, size, shown, &reader->manifest->arena, &root, err);
+    int r = pj_yaml_parse(bytes, size, shown, &reader->manifest->arena, nodes, &root, err);
     if (r == PJ_ERROR_FORMAT)
         return pj_error_recode(err, PJ_ERROR_MANIFEST, 0);
     if (r < 0)
@@ -194,7 +194,11 @@ int pj_manifest_parse(const char *bytes, size_t size, const char *name, const ch
         .unsupported = {.name = shown},
         .undecided = {.name = shown},
     };
-    int r = read_bytes(&reader, bytes, size, shown, allow_unsupported, err);
+    struct pj_arena nodes = {0};
+    int r = read_bytes(&reader, bytes, size, shown, allow_unsupported, &nodes, err);
+    pj_arena_free(&nodes);
+    if (r == 0)
+        r = take_modules(&reader, err);
     free_reader(&reader);
     if (r == 0)
         *ret_manifest = PJ_STEAL(manifest);

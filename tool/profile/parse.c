@@ -184,7 +184,7 @@ static int check_version(struct pj_profile_reader *reader, const struct pj_yaml_
 static int read_bytes(struct pj_profile_reader *reader, const char *bytes, size_t size, struct pj_error **err)
 {
     struct pj_yaml_node *root = NULL;
-    int r = pj_yaml_parse(bytes, size, reader->findings.name, reader->arena, &root, err);
+    int r = pj_yaml_parse(bytes, size, reader->findings.name, reader->arena, reader->arena, &root, err);
     if (r == PJ_ERROR_FORMAT)
         return pj_error_recode(err, PJ_ERROR_MANIFEST, 0);
     if (r < 0)

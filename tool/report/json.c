@@ -277,12 +277,23 @@ static json_t *make_planned(const struct pj_report *report, const struct pj_repo
     return json_string("unknown");
 }
 
+static json_t *make_modules(const struct pj_report_job *job)
+{
+    struct pj_json_builder names = {.value = json_array()};
+    for (size_t i = 0; i < job->module_count; i++)
+        pj_json_item(&names, pj_json_text(job->modules[i]));
+    if (job->module_count == 0)
+        pj_json_item(&names, pj_json_text(job->module));
+    return pj_json_finish(&names);
+}
+
 static json_t *make_job(const struct pj_report *report, const struct pj_report_job *job)
 {
     struct pj_json_builder object = {.value = json_object()};
     const char *verdict = pj_verdict_name(job->verdict);
     pj_json_member(&object, "id", pj_json_text(job->id));
-    pj_json_member(&object, "module", pj_json_text(job->module));
+    pj_json_member(&object, "module", pj_json_text(job->module_count > 0 ? job->modules[0] : job->module));
+    pj_json_member(&object, "modules", make_modules(job));
     pj_json_member(&object, "target", pj_json_text(job->target));
     pj_json_member(&object, "target_kind",
                    json_string(job->target_kind == PJ_TARGET_KIND_FOREIGN ? "foreign" : "native"));

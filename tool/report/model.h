@@ -100,8 +100,10 @@ struct pj_report_entry {
 
 /** One job. */
 struct pj_report_job {
-    const char *id;     /* unique: "module@sm_90", "module[max_registers=64]@sm_90" */
-    const char *module; /* several names of one job are joined by ", " */
+    const char *id;       /* unique: "module@sm_90", "module[max_registers=64]@sm_90" */
+    const char *module;   /* its name for people; of several the first few: "a, b, c and 7 more" */
+    const char **modules; /* all names where there are several; NULL = `module` alone */
+    size_t module_count;
     const char *target; /* "sm_90" */
     enum pj_target_kind target_kind;
     struct pj_jit_options options;

@@ -136,11 +136,26 @@ static void witnesses_members(struct pj_codec *codec, struct pj_witnesses *witne
     pj_codec_close(codec, '}');
 }
 
+static void name_member(struct pj_codec *codec, const char **name)
+{
+    pj_codec_text(codec, name, false);
+}
+
+static PJ_DEFINE_MEMBER_LIST(name_list, const char *, name_member)
+
+    /* Of a job that has one name nothing more is written. */
+    static void names_member(struct pj_codec *codec, struct pj_report_job *row)
+{
+    if (pj_codec_reading(codec) ? pj_codec_has_member(codec, "modules") : row->module_count > 0)
+        name_list(codec, "modules", &row->modules, &row->module_count);
+}
+
 static void row_members(struct pj_codec *codec, struct pj_report_job *row)
 {
     unsigned kind = row->target_kind, origin = row->origin;
     pj_member_name(codec, "id", &row->id);
     pj_member_name(codec, "module", &row->module);
+    names_member(codec, row);
     pj_member_name(codec, "target", &row->target);
     pj_codec_member(codec, "target_kind");
     pj_codec_word(codec, kind_words, PJ_COUNT(kind_words), &kind);
@@ -253,11 +268,6 @@ static PJ_DEFINE_MEMBER_LIST(job_list, struct pj_receipt_job, job_members)
     pj_codec_close(codec, '}');
 }
 
-static void name_member(struct pj_codec *codec, const char **name)
-{
-    pj_codec_text(codec, name, false);
-}
-
 static void profile_members(struct pj_codec *codec, struct pj_report_profile *profile)
 {
     pj_codec_open(codec, '{');
@@ -278,9 +288,7 @@ static PJ_DEFINE_MEMBER_LIST(profile_list, struct pj_report_profile, profile_mem
     pj_codec_close(codec, '}');
 }
 
-static PJ_DEFINE_MEMBER_LIST(name_list, const char *, name_member)
-
-    static void unserved_members(struct pj_codec *codec, struct pj_report_unserved *unserved)
+static void unserved_members(struct pj_codec *codec, struct pj_report_unserved *unserved)
 {
     pj_codec_open(codec, '{');
     pj_member_name(codec, "target", &unserved->target);

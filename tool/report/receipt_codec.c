@@ -114,6 +114,12 @@ bool pj_codec_try_member(struct pj_codec *codec, const char *name)
     return false;
 }
 
+bool pj_codec_has_member(struct pj_codec *codec, const char *name)
+{
+    struct pj_codec ahead = *codec;
+    return pj_codec_try_member(&ahead, name);
+}
+
 void pj_codec_open(struct pj_codec *codec, char bracket)
 {
     pj_codec_literal(codec, bracket == '{' ? "{" : "[");

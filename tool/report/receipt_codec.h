@@ -49,6 +49,9 @@ void pj_codec_member(struct pj_codec *codec, const char *name);
 /** Reading: is the next member `name`? Then its name is taken. */
 bool pj_codec_try_member(struct pj_codec *codec, const char *name);
 
+/** The same without taking it. */
+bool pj_codec_has_member(struct pj_codec *codec, const char *name);
+
 /** `{` or `[`, and its end. */
 void pj_codec_open(struct pj_codec *codec, char bracket);
 void pj_codec_close(struct pj_codec *codec, char bracket);

@@ -21,7 +21,7 @@ struct frame {
 struct builder {
     const char *name;
     struct pj_yaml_source source;
-    struct pj_arena *arena;
+    struct pj_arena *texts, *nodes;
     struct pj_yaml_node *root;
     struct frame frames[PJ_YAML_MAX_DEPTH];
     size_t depth, node_count, document_count;
@@ -89,7 +89,7 @@ static int set_scalar(const struct builder *builder, const yaml_event_t *event, 
             builder, &event->start_mark,
             "read text with a NUL byte (\\0) in it; no name, path or option can hold one: remove it", err);
     node->plain = event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
-    node->text = pj_arena_strndup(builder->arena, value, size);
+    node->text = pj_arena_strndup(builder->texts, value, size);
     node->size = size;
     return node->text ? 0 : pj_error_no_memory(err);
 }
@@ -150,7 +150,7 @@ static int add_node(struct builder *builder, const yaml_event_t *event, enum pj_
             "file may hold: split it",
             builder->name, mark->line + 1, mark->column + 1);
     builder->node_count++;
-    struct pj_yaml_node *node = pj_arena_alloc(builder->arena, sizeof *node);
+    struct pj_yaml_node *node = pj_arena_alloc(builder->nodes, sizeof *node);
     if (!node)
         return pj_error_no_memory(err);
     node->kind = kind;
@@ -293,8 +293,8 @@ static int check_encoding(const struct builder *builder, struct pj_error **err)
     return 0;
 }
 
-int pj_yaml_parse(const char *bytes, size_t size, const char *name, struct pj_arena *arena,
-                  struct pj_yaml_node **ret_root, struct pj_error **err)
+int pj_yaml_parse(const char *bytes, size_t size, const char *name, struct pj_arena *texts,
+                  struct pj_arena *nodes, struct pj_yaml_node **ret_root, struct pj_error **err)
 {
     if (size > PJ_YAML_MAX_BYTES)
         return pj_error_set(err, PJ_ERROR_FORMAT,
@@ -304,7 +304,7 @@ int pj_yaml_parse(const char *bytes, size_t size, const char *name, struct pj_ar
         bytes = ""; /* an empty file's bytes may be NULL */
     size_t mark = size >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
     struct builder builder = {
-        .name = name, .source = {.bytes = bytes + mark, .size = size - mark}, .arena = arena};
+        .name = name, .source = {.bytes = bytes + mark, .size = size - mark}, .texts = texts, .nodes = nodes};
     int r = check_encoding(&builder, err);
     if (r < 0)
         return r;

@@ -14,7 +14,7 @@ enum { PJ_YAML_MAX_BYTES = 64000000, PJ_YAML_MAX_NODES = 1000000, PJ_YAML_MAX_DE
 
 enum pj_yaml_kind { PJ_YAML_SCALAR, PJ_YAML_SEQUENCE, PJ_YAML_MAPPING };
 
-/** One node. All of it lives in the arena given to pj_yaml_parse. */
+/** One node. It and its text live in the arenas given to pj_yaml_parse. */
 struct pj_yaml_node {
     enum pj_yaml_kind kind;
     bool plain;                        /* a scalar without quotes, not a block: `~` and not `"~"` */
@@ -31,9 +31,10 @@ struct pj_yaml_node {
  *
  * PJ_ERROR_FORMAT, one line "name:line:column: …", for: text that is not YAML or not UTF-8; an alias, anchor,
  * tag, merge key, or second document; a key that is not a scalar or is given twice; a NUL in a scalar; more
- * than the limits above. No value is interpreted: a scalar is its text. */
-int pj_yaml_parse(const char *bytes, size_t size, const char *name, struct pj_arena *arena,
-                  struct pj_yaml_node **ret_root, struct pj_error **err);
+ * than the limits above. No value is interpreted: a scalar is its text. Texts may outlive the nodes, which
+ * take far more memory: the two arenas may be one. */
+int pj_yaml_parse(const char *bytes, size_t size, const char *name, struct pj_arena *texts,
+                  struct pj_arena *nodes, struct pj_yaml_node **ret_root, struct pj_error **err);
 
 /** "a list", "a mapping", either with "an empty" before it, "an empty value" or "text": how messages call
  * what was read. */

@@ -84,7 +84,8 @@ static void a_measured_job_is_one_line(void **state)
     PJ_CLEANUP_BUFFER struct pj_buffer json = {0};
     render("warm", &json);
     static const char job[] =
-        "    {\"id\": \"m2[max_registers=64]@sm_80\", \"module\": \"m2\", \"target\": \"sm_80\", "
+        "    {\"id\": \"m2[max_registers=64]@sm_80\", \"module\": \"m2\", \"modules\": [\"m2\"], \"target\": "
+        "\"sm_80\", "
         "\"target_kind\": \"foreign\", \"options\": {\"max_registers\": 64, \"generate_line_info\": true, "
         "\"cache_mode\": \"ca\"}, \"required\": true, \"verdict\": \"proven\", \"planned\": null, "
         "\"reason_code\": null, \"reason\": null, \"origin\": \"repaired\", \"offline_compiler\": null, "

@@ -18,7 +18,7 @@ static void expect(const struct pj_buffer *text, const char *message)
     PJ_CLEANUP_ERROR struct pj_error *err = NULL;
     struct pj_yaml_node *root = NULL;
     assert_false(text->failed);
-    int r = pj_yaml_parse(text->data, text->size, "f", &arena, &root, &err);
+    int r = pj_yaml_parse(text->data, text->size, "f", &arena, &arena, &root, &err);
     assert_string_equal(r == 0 ? "accepted" : pj_error_message(err), message);
     assert_int_equal(r, strcmp(message, "accepted") == 0 ? 0 : PJ_ERROR_FORMAT);
 }
@@ -82,7 +82,7 @@ static void sixty_four_megabytes_are_allowed(void **state)
     PJ_CLEANUP_ARENA struct pj_arena arena = {0};
     struct pj_yaml_node *root = NULL;
     room[PJ_YAML_MAX_BYTES - 1] = 'a';
-    assert_int_equal(pj_yaml_parse(text.data, PJ_YAML_MAX_BYTES, "f", &arena, &root, NULL), 0);
+    assert_int_equal(pj_yaml_parse(text.data, PJ_YAML_MAX_BYTES, "f", &arena, &arena, &root, NULL), 0);
     assert_string_equal(root->text, "a");
     assert_int_equal(root->line, PJ_YAML_MAX_BYTES);
 }

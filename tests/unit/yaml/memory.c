@@ -21,7 +21,7 @@ static void sweep(const char *text, int without_failure)
         PJ_CLEANUP_ERROR struct pj_error *err = NULL;
         struct pj_yaml_node *root = NULL;
         failing_memory_start(n);
-        r = pj_yaml_parse(text, strlen(text), "f", &arena, &root, &err);
+        r = pj_yaml_parse(text, strlen(text), "f", &arena, &arena, &root, &err);
         bool failed = failing_memory_stop();
         assert_int_equal(r, failed ? PJ_ERROR_NO_MEMORY : without_failure);
         if (failed)

@@ -129,7 +129,7 @@ static void each_text_is_refused_with_its_message(void **state)
         PJ_CLEANUP_ARENA struct pj_arena arena = {0};
         PJ_CLEANUP_ERROR struct pj_error *err = NULL;
         struct pj_yaml_node *root = (struct pj_yaml_node *)&arena;
-        int r = pj_yaml_parse(cases[i].text, cases[i].size, "f", &arena, &root, &err);
+        int r = pj_yaml_parse(cases[i].text, cases[i].size, "f", &arena, &arena, &root, &err);
         assert_non_null(err);
         assert_string_equal(err->message, cases[i].message);
         assert_int_equal(r, PJ_ERROR_FORMAT);
@@ -144,7 +144,7 @@ static void the_error_may_be_left_out(void **state)
     PJ_CLEANUP_ARENA struct pj_arena arena = {0};
     struct pj_yaml_node *root;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        assert_int_equal(pj_yaml_parse(cases[i].text, cases[i].size, "f", &arena, &root, NULL),
+        assert_int_equal(pj_yaml_parse(cases[i].text, cases[i].size, "f", &arena, &arena, &root, NULL),
                          PJ_ERROR_FORMAT);
 }
 

@@ -15,7 +15,7 @@ static struct pj_yaml_node *parse(struct pj_arena *arena, const char *text, size
 {
     PJ_CLEANUP_ERROR struct pj_error *err = NULL;
     struct pj_yaml_node *root = NULL;
-    int r = pj_yaml_parse(text, size, "f", arena, &root, &err);
+    int r = pj_yaml_parse(text, size, "f", arena, arena, &root, &err);
     if (r != 0)
         fail_msg("%s", pj_error_message(err));
     return root;

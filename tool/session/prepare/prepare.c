@@ -94,17 +94,25 @@ int pj_prepare_search(struct pj_session *session, struct pj_error **err)
     return r;
 }
 
+static bool is_unprepared(const struct pj_job *job)
+{
+    return pj_job_needs_preparing(job) && job->target != 0;
+}
+
 static int collect(struct pj_session *session, struct pj_prepare_item **ret_items, size_t *ret_count,
                    struct pj_error **err)
 {
     const struct pj_plan *plan = session->plan;
-    struct pj_prepare_item *items = pj_arena_calloc(&session->arena, plan->job_count + 1, sizeof *items);
     size_t count = 0;
+    for (size_t i = 0; i < plan->job_count; i++)
+        count += is_unprepared(&plan->jobs[i]);
+    struct pj_prepare_item *items = pj_arena_calloc(&session->arena, count + 1, sizeof *items);
     if (!items)
         return pj_error_no_memory(err);
+    count = 0;
     for (size_t i = 0; i < plan->job_count; i++) {
         const struct pj_job *job = &plan->jobs[i];
-        if (!pj_job_needs_preparing(job) || job->target == 0)
+        if (!is_unprepared(job))
             continue;
         PJ_CLEANUP_BUFFER struct pj_buffer request = {0};
         struct pj_prepare_item *item = &items[count++];

@@ -72,6 +72,8 @@ int pj_result_row(struct pj_session *session, size_t index, struct pj_report_job
     struct pj_report_job row = {
         .id = job->id,
         .module = job->name,
+        .modules = job->names,
+        .module_count = job->name_count,
         .target_kind = job->kind == PJ_JOB_FOREIGN ? PJ_TARGET_KIND_FOREIGN : PJ_TARGET_KIND_NATIVE,
         .options = job->options,
         .required = job->required,
