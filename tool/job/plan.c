@@ -313,6 +313,7 @@ int pj_plan_prepared(struct pj_plan *plan, size_t index, const struct pj_plan_ma
     job->files = files;
     job->file_count = file_count;
     int r = pj_plan_judge_bytes(plan, image, bytes, size, err);
+    job->key = image->key;
     return r == 0 ? pj_plan_judge_prepared(plan, job, machine, err) : r;
 }
 

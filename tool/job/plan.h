@@ -39,6 +39,7 @@ struct pj_plan_image {
     const char *bytes; /* of prepared PTX; NULL = the file's */
     struct stat status;
     struct pj_sha256 sha256;
+    struct pj_sha256 key; /* of what the driver's key has of it: of PTX the text before its first NUL [3] */
     uint64_t size_bytes;
     struct pj_plan_file file;    /* the same again, as the one file of a job */
     struct pj_ptx ptx;           /* FORM_PTX, and inputs that are PTX */
@@ -82,6 +83,7 @@ struct pj_job {
     size_t image_count;
     uint64_t size_bytes;      /* of all images; of a source that is not prepared its own */
     struct pj_sha256 content; /* of what the driver gets: one image's own, or of the list of several */
+    struct pj_sha256 key;     /* the same of what its keys are made of: jobs that agree in it are one */
     const struct pj_plan_file *files; /* what all this comes from */
     size_t file_count;
     bool files_unknown;   /* there are more: this NVRTC does not tell which headers it read */

@@ -105,16 +105,21 @@ static int judge_source(struct pj_plan *plan, struct pj_plan_image *image, const
     return text ? set_fault(plan, image, "not-source", text, err) : pj_error_no_memory(err);
 }
 
+/* Files that differ in what stands behind a NUL have one key. */
+static void set_key(struct pj_plan_image *image, const char *bytes, size_t size)
+{
+    size_t text = strnlen(bytes, size);
+    image->key = image->sha256;
+    if (text < size && (image->form == PJ_FORM_PTX || image->contents.kind == PJ_INPUT_PTX))
+        pj_sha256_of(bytes, text, &image->key);
+}
+
 int pj_plan_judge_bytes(struct pj_plan *plan, struct pj_plan_image *image, const char *bytes, size_t size,
                         struct pj_error **err)
 {
-    switch (image->form) {
-    case PJ_FORM_INPUT:
-        return judge_input(plan, image, bytes, size, err);
-    case PJ_FORM_SOURCE:
-        return judge_source(plan, image, bytes, size, err);
-    case PJ_FORM_PTX:
-    default:
-        return judge_ptx(plan, image, bytes, size, err);
-    }
+    int r = image->form == PJ_FORM_INPUT    ? judge_input(plan, image, bytes, size, err)
+            : image->form == PJ_FORM_SOURCE ? judge_source(plan, image, bytes, size, err)
+                                            : judge_ptx(plan, image, bytes, size, err);
+    set_key(image, bytes, size);
+    return r;
 }

@@ -10,7 +10,7 @@
 static int compare_keys(const void *a, const void *b)
 {
     const struct pj_job *x = *(const struct pj_job *const *)a, *y = *(const struct pj_job *const *)b;
-    int order = memcmp(&x->content, &y->content, sizeof x->content);
+    int order = memcmp(&x->key, &y->key, sizeof x->key);
     if (order == 0)
         order = (x->target > y->target) - (x->target < y->target);
     if (order == 0)
@@ -170,10 +170,24 @@ int pj_plan_join_equal(struct pj_plan *plan, struct pj_error **err)
     return 0;
 }
 
+/* Of a link: its inputs' one after the other. */
+static int link_key(struct pj_job *job, struct pj_error **err)
+{
+    PJ_CLEANUP_BUFFER struct pj_buffer text = {0};
+    pj_buffer_puts(&text, "link\n");
+    for (size_t i = 0; i < job->image_count; i++)
+        pj_buffer_append(&text, &job->images[i]->key, sizeof job->images[i]->key);
+    int r = pj_buffer_check(&text, err);
+    if (r == 0)
+        pj_sha256_of(pj_buffer_text(&text), text.size, &job->key);
+    return r;
+}
+
 int pj_plan_digest(const struct pj_module *module, struct pj_job *job, struct pj_error **err)
 {
     if (job->image_count == 1 && !job->link) {
         job->content = job->images[0]->sha256;
+        job->key = job->images[0]->key;
         return 0;
     }
     PJ_CLEANUP_BUFFER struct pj_buffer text = {0};
@@ -192,9 +206,11 @@ int pj_plan_digest(const struct pj_module *module, struct pj_job *job, struct pj
         pj_buffer_printf(&text, "program %s\nsource %s\nletter %d\n", module->program_name, module->path,
                          job->letter);
     int r = pj_buffer_check(&text, err);
-    if (r == 0)
-        pj_sha256_of(pj_buffer_text(&text), text.size, &job->content);
-    return r;
+    if (r < 0)
+        return r;
+    pj_sha256_of(pj_buffer_text(&text), text.size, &job->content);
+    job->key = job->content;
+    return job->link ? link_key(job, err) : 0;
 }
 
 /* One image of one job, to be read for its entry's name. */

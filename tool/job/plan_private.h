@@ -33,8 +33,8 @@ bool pj_plan_driver_takes(const struct pj_plan_machine *machine, uint16_t target
 int pj_plan_judge_prepared(struct pj_plan *plan, struct pj_job *job, const struct pj_plan_machine *machine,
                            struct pj_error **err);
 
-/** Sets the digest of what the job's result comes from: its image's, or that of its images' list; of a source
- * that is not prepared that of all that NVRTC is given. */
+/** Sets the key, and the digest of what the job's result comes from: its image's, or that of its images'
+ * list; of a source that is not prepared that of all that NVRTC is given. */
 int pj_plan_digest(const struct pj_module *module, struct pj_job *job, struct pj_error **err);
 
 /** After expanding: fills plan->unserved for the machine's GPUs. */

@@ -17,11 +17,11 @@ struct reference {
     const struct pj_plan_image *image;
 };
 
-/* By the image first: each one is read once. */
+/* By what the key has of the image first: files that differ behind a NUL are one unit. */
 static int compare_references(const void *a, const void *b)
 {
     const struct reference *x = a, *y = b;
-    int order = memcmp(&x->image->sha256, &y->image->sha256, sizeof x->image->sha256);
+    int order = memcmp(&x->image->key, &y->image->key, sizeof x->image->key);
     if (order == 0)
         order = (x->of->target > y->of->target) - (x->of->target < y->of->target);
     if (order == 0)
@@ -33,7 +33,7 @@ static int compare_references(const void *a, const void *b)
 
 static bool same_unit(const struct reference *a, const struct reference *b)
 {
-    return memcmp(&a->image->sha256, &b->image->sha256, sizeof a->image->sha256) == 0 &&
+    return memcmp(&a->image->key, &b->image->key, sizeof a->image->key) == 0 &&
            a->of->target == b->of->target && strcmp(a->of->option_text, b->of->option_text) == 0;
 }
 
