@@ -27,7 +27,8 @@ static int make_room(const struct pj_entry_header *header, struct pj_buffer *fil
                      size_t *ret_size, struct pj_error **err)
 {
     uint64_t size;
-    if (!pj_entry_size(header, &size) || size > PJ_ENTRY_MAX_BYTES || size > SIZE_MAX / 2)
+    if (!pj_entry_size(header, &size) || header->key_bytes > PJ_ENTRY_PART_MAX_BYTES ||
+        header->payload_bytes > PJ_ENTRY_PART_MAX_BYTES || size > SIZE_MAX / 2)
         return pj_error_set(err, PJ_ERROR_FORMAT,
                             "an entry with a key of %" PRIu64 " and a payload of %" PRIu64
                             " bytes is larger than any that is read",

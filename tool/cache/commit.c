@@ -133,7 +133,7 @@ static int set_result(struct pj_store *store, const struct pj_step *step, struct
         return refuse(store, step, err);
     case PJ_STEP_IN_THE_WAY:
         item->result = PJ_COMMIT_REJECTED;
-        if (asprintf(&item->message, "%s/%s is no regular file: remove it", store->path,
+        if (asprintf(&item->message, "%s/%s is no regular file", store->path,
                      pj_entry_path(item->hash, path)) >= 0)
             return 0;
         item->message = NULL;

@@ -98,16 +98,15 @@ static int judge_payload(struct pj_entry_contents *contents, const unsigned char
                pj_error_message(why));
 }
 
-static int judge(struct pj_entry_contents *contents, uint64_t hash, pj_payload_check *check_payload)
+/* What the file's size and its first bytes tell: nothing else is read of a file that fails here. */
+static int judge_header(struct pj_entry_contents *contents, uint64_t size, const unsigned char *front)
 {
-    size_t size = contents->bytes.size;
-    const unsigned char *bytes = (const unsigned char *)contents->bytes.data;
     if (size == 0)
         return say(contents, PJ_ENTRY_EMPTY, "it is empty");
     if (size < PJ_ENTRY_HEADER_BYTES)
-        return say(contents, PJ_ENTRY_TRUNCATED, "it has %zu bytes, fewer than the %d of a header", size,
-                   PJ_ENTRY_HEADER_BYTES);
-    pj_entry_header_read(bytes, &contents->header);
+        return say(contents, PJ_ENTRY_TRUNCATED, "it has %" PRIu64 " bytes, fewer than the %d of a header",
+                   size, PJ_ENTRY_HEADER_BYTES);
+    pj_entry_header_read(front, &contents->header);
     const struct pj_entry_header *header = &contents->header;
     if (header->format != PJ_CACHE_FORMAT)
         return say(contents, PJ_ENTRY_OTHER_FORMAT, "its format number is %" PRIu32 ", %d is known",
@@ -115,14 +114,28 @@ static int judge(struct pj_entry_contents *contents, uint64_t hash, pj_payload_c
     uint64_t expected;
     if (!pj_entry_size(header, &expected) || expected != size)
         return say(contents, PJ_ENTRY_TRUNCATED,
-                   "it has %zu bytes, its header says 28 and a key of %" PRIu64 " and a payload of %" PRIu64,
+                   "it has %" PRIu64 " bytes, its header says 28 and a key of %" PRIu64
+                   " and a payload of %" PRIu64,
                    size, header->key_bytes, header->payload_bytes);
     if (header->payload_bytes == 0)
         return say(contents, PJ_ENTRY_TRUNCATED, "it has no payload");
-    int r = judge_key(contents, hash, bytes + PJ_ENTRY_HEADER_BYTES);
+    if (header->key_bytes > PJ_ENTRY_PART_MAX_BYTES || header->payload_bytes > PJ_ENTRY_PART_MAX_BYTES)
+        return say(contents, PJ_ENTRY_NAME_WRONG,
+                   "its header says a key of %" PRIu64 " bytes and a payload of %" PRIu64
+                   ", no module has either",
+                   header->key_bytes, header->payload_bytes);
+    return 0;
+}
+
+static int judge(struct pj_entry_contents *contents, uint64_t hash, pj_payload_check *check_payload)
+{
+    const unsigned char *bytes = (const unsigned char *)contents->bytes.data;
+    int r = judge_header(contents, contents->bytes.size, bytes);
+    if (r == 0 && contents->state == PJ_ENTRY_SOUND)
+        r = judge_key(contents, hash, bytes + PJ_ENTRY_HEADER_BYTES);
     if (r < 0 || contents->state != PJ_ENTRY_SOUND)
         return r;
-    return judge_payload(contents, bytes + PJ_ENTRY_HEADER_BYTES + header->key_bytes, check_payload);
+    return judge_payload(contents, bytes + PJ_ENTRY_HEADER_BYTES + contents->header.key_bytes, check_payload);
 }
 
 int pj_entry_judge(struct pj_entry_contents *contents, uint64_t hash, pj_payload_check *check_payload,
@@ -140,47 +153,127 @@ static int open_in(int folder, uint64_t hash)
                   O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 }
 
-/* PJ_ENTRY_ABSENT with a message for what is no regular file. */
-static int open_entry(int cache_fd, uint64_t hash, struct pj_entry_contents *contents, struct pj_error **err)
+static int unreadable(struct pj_entry_contents *contents, const char *what, int errnum)
 {
-    char path[PJ_ENTRY_PATH_TEXT];
-    (void)pj_entry_path(hash, path);
-    PJ_CLEANUP_CLOSE int folder = -1;
-    contents->state = PJ_ENTRY_ABSENT;
-    int r = pj_entry_folder_open(cache_fd, hash, &folder, err);
-    if (r < 0 || folder < 0)
-        return r;
+    return say(contents, PJ_ENTRY_UNREADABLE, "%s: %s", what, strerror(errnum));
+}
+
+static const char *kind_of(mode_t mode)
+{
+    return S_ISDIR(mode)    ? "a directory"
+           : S_ISFIFO(mode) ? "a named pipe"
+           : S_ISSOCK(mode) ? "a socket"
+                            : "a device";
+}
+
+/* PJ_ENTRY_ABSENT with a message for a link. What is no regular file is not opened: a device may do anything
+ * then. */
+static int open_file(int folder, uint64_t hash, struct pj_entry_contents *contents)
+{
+    char name[PJ_ENTRY_NAME_TEXT];
+    struct stat status;
+    if (fstatat(folder, pj_entry_name(hash, name), &status, AT_SYMLINK_NOFOLLOW) != 0)
+        return errno == ENOENT ? 0 : unreadable(contents, "it cannot be looked at", errno);
+    if (S_ISLNK(status.st_mode))
+        return say(contents, PJ_ENTRY_ABSENT, "it is a symbolic link, and prejit follows none there");
+    if (!S_ISREG(status.st_mode))
+        return say(contents, PJ_ENTRY_IN_THE_WAY, "it is %s", kind_of(status.st_mode));
     contents->fd = open_in(folder, hash);
-    if (contents->fd < 0 && errno == ENOENT)
-        return 0;
-    if (contents->fd < 0 && errno == ELOOP)
-        return say(contents, PJ_ENTRY_ABSENT, "it is a symbolic link, and prejit follows none there") < 0
-                   ? pj_error_no_memory(err)
-                   : 0;
     if (contents->fd < 0)
-        return pj_error_errno(err, PJ_ERROR_IO, errno, "cannot open the entry %s", path);
+        return errno == ENOENT ? 0 : unreadable(contents, "it cannot be opened", errno);
     if (fstat(contents->fd, &contents->status) != 0)
-        return pj_error_errno(err, PJ_ERROR_IO, errno, "cannot stat the entry %s", path);
+        return unreadable(contents, "it cannot be looked at", errno);
     if (!S_ISREG(contents->status.st_mode))
-        return say(contents, PJ_ENTRY_ABSENT, "it is no regular file") < 0 ? pj_error_no_memory(err) : 0;
+        return say(contents, PJ_ENTRY_IN_THE_WAY, "it is no regular file");
     contents->state = PJ_ENTRY_SOUND;
     return 0;
+}
+
+static int open_entry(int cache_fd, uint64_t hash, struct pj_entry_contents *contents)
+{
+    PJ_CLEANUP_ERROR struct pj_error *problem = NULL;
+    PJ_CLEANUP_CLOSE int folder = -1;
+    contents->state = PJ_ENTRY_ABSENT;
+    int r = pj_entry_folder_open(cache_fd, hash, &folder, &problem);
+    if (r == PJ_ERROR_NO_MEMORY)
+        return r;
+    if (r < 0)
+        return say(contents, PJ_ENTRY_UNREADABLE, "%s", pj_error_message(problem));
+    return folder < 0 ? 0 : open_file(folder, hash, contents);
+}
+
+/* FNV-1a of a part of the file, in pieces. */
+static int hash_part(int fd, const char *name, uint64_t at, uint64_t size, uint64_t *ret_hash,
+                     struct pj_error **err)
+{
+    enum { PIECE_BYTES = 1 << 20 };
+    PJ_CLEANUP_FREE unsigned char *piece = malloc(PIECE_BYTES);
+    uint64_t hash = PJ_FNV_START;
+    if (!piece)
+        return pj_error_no_memory(err);
+    for (uint64_t done = 0; done < size;) {
+        size_t wanted = size - done < PIECE_BYTES ? (size_t)(size - done) : PIECE_BYTES;
+        int r = pj_file_pread(fd, name, piece, wanted, at + done, err);
+        if (r < 0)
+            return r;
+        hash = pj_fnv1a(hash, piece, wanted);
+        done += wanted;
+    }
+    *ret_hash = hash;
+    return 0;
+}
+
+/* The memory for it is taken for what is right alone. */
+static int judge_large(struct pj_entry_contents *contents, const char *name, uint64_t hash,
+                       struct pj_error **err)
+{
+    const struct pj_entry_header *header = &contents->header;
+    uint64_t found = 0;
+    int r = hash_part(contents->fd, name, PJ_ENTRY_HEADER_BYTES, header->key_bytes, &found, err);
+    if (r < 0)
+        return r;
+    if (found != hash)
+        return say(contents, PJ_ENTRY_NAME_WRONG, "its name is not its key's hash");
+    r = hash_part(contents->fd, name, PJ_ENTRY_HEADER_BYTES + header->key_bytes, header->payload_bytes,
+                  &found, err);
+    if (r < 0 || found == header->payload_checksum)
+        return r;
+    return say(contents, PJ_ENTRY_CHECKSUM_WRONG, "its payload's checksum is wrong");
+}
+
+/* Header first: its sizes must be the file's before anything else is read. */
+static int read_contents(struct pj_entry_contents *contents, uint64_t hash, pj_payload_check *check_payload,
+                         struct pj_error **err)
+{
+    char path[PJ_ENTRY_PATH_TEXT];
+    unsigned char front[PJ_ENTRY_HEADER_BYTES] = {0};
+    uint64_t size = (uint64_t)contents->status.st_size;
+    (void)pj_entry_path(hash, path);
+    int r = 0;
+    if (size >= sizeof front)
+        r = pj_file_pread(contents->fd, path, front, sizeof front, 0, err);
+    if (r == 0)
+        r = judge_header(contents, size, front);
+    if (r == 0 && contents->state == PJ_ENTRY_SOUND && size > PJ_ENTRY_LARGE_BYTES)
+        r = judge_large(contents, path, hash, err);
+    if (r == 0 && contents->state == PJ_ENTRY_SOUND)
+        r = pj_file_read_fd(contents->fd, path, size, &contents->bytes, err);
+    return r == 0 && contents->state == PJ_ENTRY_SOUND ? judge(contents, hash, check_payload) : r;
 }
 
 int pj_entry_load(int cache_fd, uint64_t hash, pj_payload_check *check_payload,
                   struct pj_entry_contents *ret_contents, struct pj_error **err)
 {
-    char path[PJ_ENTRY_PATH_TEXT];
     struct pj_entry_contents contents = {.fd = -1};
-    int r = open_entry(cache_fd, hash, &contents, err);
-    if (r == 0 && contents.state == PJ_ENTRY_SOUND) {
-        r = pj_file_read_fd(contents.fd, pj_entry_path(hash, path), PJ_ENTRY_MAX_BYTES, &contents.bytes, err);
-        if (r == 0)
-            r = pj_entry_judge(&contents, hash, check_payload, err);
-    }
+    PJ_CLEANUP_ERROR struct pj_error *problem = NULL;
+    int r = open_entry(cache_fd, hash, &contents);
+    if (r == 0 && contents.state == PJ_ENTRY_SOUND)
+        r = read_contents(&contents, hash, check_payload, &problem);
+    if (r < 0 && r != PJ_ERROR_NO_MEMORY)
+        r = say(&contents, PJ_ENTRY_UNREADABLE, "%s", pj_error_message(problem));
     if (r < 0) {
         pj_entry_contents_free(&contents);
-        return r;
+        return pj_error_no_memory(err);
     }
     *ret_contents = contents;
     return 0;
@@ -207,6 +300,8 @@ const char *pj_entry_state_text(enum pj_entry_state state)
     static const char *const texts[] = {
         [PJ_ENTRY_SOUND] = "sound",
         [PJ_ENTRY_ABSENT] = "absent",
+        [PJ_ENTRY_IN_THE_WAY] = "no regular file",
+        [PJ_ENTRY_UNREADABLE] = "unreadable",
         [PJ_ENTRY_EMPTY] = "empty",
         [PJ_ENTRY_TRUNCATED] = "truncated",
         [PJ_ENTRY_OTHER_FORMAT] = "of another format",

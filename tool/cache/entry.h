@@ -13,8 +13,11 @@
 
 enum { PJ_ENTRY_NAME_TEXT = 15 }; /* "920786966c763d" and NUL */
 
-/** No cubin comes near it; a file that says more is not read into memory. */
-#define PJ_ENTRY_MAX_BYTES (UINT64_C(4) << 30)
+/** Neither a module nor its cubin comes near it: what a file says of itself does not decide how much is read.
+ */
+#define PJ_ENTRY_PART_MAX_BYTES (UINT64_C(1) << 30)
+/** A larger entry is read into memory only after its key's hash and its checksum were found to be right. */
+#define PJ_ENTRY_LARGE_BYTES (UINT64_C(64) << 20)
 
 /** An entry file and the verdict on it; `key` points into `bytes`. */
 struct pj_entry_contents {
@@ -22,7 +25,7 @@ struct pj_entry_contents {
     struct stat status;
     struct pj_buffer bytes;
     struct pj_entry_header header;
-    struct pj_cache_key key; /* valid where the state is SOUND, CHECKSUM_WRONG or PAYLOAD_WRONG */
+    struct pj_cache_key key; /* valid where the state is SOUND or PAYLOAD_WRONG */
     enum pj_entry_state state;
     char *message; /* what is wrong; NULL for SOUND */
 };
@@ -38,7 +41,7 @@ int pj_entry_folder_open(int cache_fd, uint64_t hash, int *ret_fd, struct pj_err
 int pj_entry_judge(struct pj_entry_contents *contents, uint64_t hash, pj_payload_check *check_payload,
                    struct pj_error **err);
 
-/** Opens, reads and judges; an absent file is a state, not an error. */
+/** Opens, reads and judges; an absent or unreadable file is a state, not an error. */
 int pj_entry_load(int cache_fd, uint64_t hash, pj_payload_check *check_payload,
                   struct pj_entry_contents *ret_contents, struct pj_error **err);
 

@@ -173,9 +173,10 @@ static void look_for_dropped(const struct pj_store *store, struct pj_step *steps
     for (size_t i = 0; i < count && steps[i].kind == PJ_STEP_DROP; i++) {
         char path[PJ_ENTRY_PATH_TEXT];
         struct stat ignored;
-        bool there =
-            fstatat(store->cache_fd, pj_entry_path(steps[i].hash, path), &ignored, AT_SYMLINK_NOFOLLOW) == 0;
-        steps[i].outcome = there ? PJ_STEP_CHANGED : PJ_STEP_WAITING;
+        bool gone = fstatat(store->cache_fd, pj_entry_path(steps[i].hash, path), &ignored,
+                            AT_SYMLINK_NOFOLLOW) != 0 &&
+                    (errno == ENOENT || errno == ENOTDIR);
+        steps[i].outcome = gone ? PJ_STEP_WAITING : PJ_STEP_CHANGED;
     }
 }
 

@@ -74,6 +74,15 @@ static int add_file(int fd, const char *name, mode_t folder, uint64_t hash, stru
     return 0;
 }
 
+/* One folder without its permissions, in a directory of this user's own: its entries are not there for the
+ * driver either, and the others are. Where the directory is somebody else's, the whole cache may be closed.
+ */
+static bool is_own_and_closed(int parent, int errnum)
+{
+    struct stat status;
+    return errnum == EACCES && fstat(parent, &status) == 0 && status.st_uid == geteuid();
+}
+
 /* Takes over `fd`. Depth 0 is the cache, 1 and 2 are hash directories. */
 static int scan(int fd, int depth, uint64_t hash, struct pj_snapshot *snapshot, struct pj_error **err)
 {
@@ -100,7 +109,7 @@ static int scan(int fd, int depth, uint64_t hash, struct pj_snapshot *snapshot, 
             int child = openat(fd, item->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
             if (child >= 0)
                 r = scan(child, depth + 1, below, snapshot, err);
-            else if (errno != ENOENT && errno != ENOTDIR && errno != ELOOP)
+            else if (errno != ENOENT && errno != ENOTDIR && errno != ELOOP && !is_own_and_closed(fd, errno))
                 r = pj_error_errno(err, PJ_ERROR_IO, errno, "cannot open the hash directory %s",
                                    item->d_name);
         }

@@ -46,8 +46,10 @@ void pj_snapshot_free(struct pj_snapshot *snapshot);
 enum pj_entry_state {
     PJ_ENTRY_SOUND,
     PJ_ENTRY_ABSENT,
-    PJ_ENTRY_EMPTY,     /* left by a killed store [cache-model 21] */
-    PJ_ENTRY_TRUNCATED, /* size is not 28 + key + payload */
+    PJ_ENTRY_IN_THE_WAY, /* a directory, named pipe, socket or device has the name: it is not opened */
+    PJ_ENTRY_UNREADABLE, /* it, or its hash directory, cannot be opened or read */
+    PJ_ENTRY_EMPTY,      /* left by a killed store [cache-model 21] */
+    PJ_ENTRY_TRUNCATED,  /* size is not 28 + key + payload */
     PJ_ENTRY_OTHER_FORMAT,
     PJ_ENTRY_NAME_WRONG,     /* the name is not the key's hash, or the key is none */
     PJ_ENTRY_CHECKSUM_WRONG, /* the driver recompiles it */
@@ -62,7 +64,7 @@ typedef int pj_payload_check(const void *payload, size_t size, const struct pj_c
 
 /** Reads one entry file (relative to the open cache directory `cache_fd`, no links followed) and judges it.
  * *ret_message (free(), may be NULL) says what is wrong. `key_stamp` receives the stamp of a sound entry (""
- * otherwise). Negative only where it could not be read at all. */
+ * otherwise). PJ_ERROR_NO_MEMORY is the only failure. */
 int pj_entry_check(int cache_fd, uint64_t hash, pj_payload_check *check_payload,
                    enum pj_entry_state *ret_state, char ret_stamp[PJ_STAMP_MAX + 1], char **ret_message,
                    struct pj_error **err);

@@ -73,7 +73,8 @@ static int make_folder(int parent, const char *name, const struct stat *like, in
 {
     bool made = mkdirat(parent, name, 0700) == 0;
     if (!made && errno != EEXIST)
-        return pj_error_errno(err, PJ_ERROR_IO, errno, "cannot create the hash directory %s", name);
+        return pj_error_errno(err, errno == EACCES ? PJ_ERROR_ENVIRONMENT : PJ_ERROR_IO, errno,
+                              "cannot create the hash directory %s", name);
     PJ_CLEANUP_CLOSE int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0)
         return pj_error_errno(err, PJ_ERROR_ENVIRONMENT, errno, "cannot use the hash directory %s", name);
@@ -98,6 +99,9 @@ static int make_folders(const struct pj_store *store, uint64_t hash, struct pj_e
         return pj_error_errno(err, PJ_ERROR_IO, errno, "cannot stat the hash directory %s", path);
     PJ_CLEANUP_CLOSE int second = -1;
     r = make_folder(first, path + 2, &like, &second, err);
+    if (r == 0 && faccessat(second, ".", W_OK | X_OK, AT_EACCESS) != 0)
+        r = pj_error_errno(err, PJ_ERROR_ENVIRONMENT, errno, "cannot write to the hash directory %s/%s", path,
+                           path + 2);
     if (r == 0)
         pj_store_point(store, "S2.folders-made");
     return r;
@@ -195,7 +199,12 @@ int pj_stage_entry(struct pj_store *store, int folder_fd, uint64_t hash, const c
                       entry.key.stamp, err);
     struct pj_step step = {.hash = hash, .kind = PJ_STEP_INSTALL, .folder = -1};
     step.file_bytes = entry.bytes.size;
-    r = make_folders(store, hash, err);
+    PJ_CLEANUP_ERROR struct pj_error *obstacle = NULL;
+    r = make_folders(store, hash, &obstacle);
+    if (r == PJ_ERROR_ENVIRONMENT) /* one folder; a disk that is full is everybody's */
+        return reject(ret_message, hash, "cannot be stored: ", pj_error_message(obstacle), err);
+    if (r < 0 && err)
+        *err = PJ_STEAL(obstacle);
     if (r == 0)
         r = look_at_present(store, hash, &step, err);
     if (r == 0)

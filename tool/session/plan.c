@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Shows the jobs without opening a driver. */
+#include <fcntl.h>
 #include <string.h>
 
 #include "base/file.h"
@@ -12,30 +13,40 @@
 #include "session/run/result.h"
 #include "session/run/unreadable.h"
 
-/* Which of the named entries lie in the cache already? Sizes alone are looked at here: `verify` is what
- * proves. */
+/* What `warm` would find at the entry's name: a file that it would compile anew is none. */
+static int find_entry(struct pj_session *session, size_t job, int cache_fd, struct pj_error **err)
+{
+    struct pj_outcome *outcome = &session->outcomes[job];
+    enum pj_entry_state state = PJ_ENTRY_ABSENT;
+    const char *problem = NULL;
+    int r = pj_outcome_check_entry(session, job, cache_fd, &state, &problem, err);
+    bool sound = state == PJ_ENTRY_SOUND;
+    outcome->origin = sound ? PJ_ORIGIN_REUSED : PJ_ORIGIN_NONE;
+    outcome->witnesses.entry_present = sound ? PJ_WITNESS_YES : PJ_WITNESS_NO;
+    if (problem && state != PJ_ENTRY_ABSENT) {
+        outcome->reason_code = pj_outcome_damage_code(state);
+        outcome->reason = problem;
+    }
+    return r;
+}
+
+/* Which of the named entries lie in the cache already? `verify` is what proves. */
 static int find_entries(struct pj_session *session, struct pj_error **err)
 {
+    PJ_CLEANUP_ERROR struct pj_error *ignored = NULL;
+    PJ_CLEANUP_CLOSE int cache_fd = -1;
     struct pj_snapshot snapshot = {0};
     int r = pj_unreadable_refuse(session->location.path,
                                  pj_snapshot_take(session->location.path, &snapshot, err), err);
+    pj_snapshot_free(&snapshot);
+    (void)pj_directory_open(AT_FDCWD, session->location.path, true, &cache_fd, &ignored);
     for (size_t i = 0; i < session->plan->job_count && r == 0; i++) {
         const struct pj_job *job = &session->plan->jobs[i];
-        struct pj_outcome *outcome = &session->outcomes[i];
-        bool all = true;
         if (job->has_names && job->entry_count > 0)
-            r = pj_outcome_set_entries(session, outcome, job->entries, job->entry_count, err);
-        if (r < 0 || outcome->entry_count == 0)
-            continue;
-        for (size_t k = 0; k < outcome->entry_count; k++) {
-            const struct pj_snapshot_entry *entry = pj_snapshot_find(&snapshot, outcome->entries[k].hash);
-            outcome->entries[k].file_bytes = entry ? entry->size : 0;
-            all &= entry && entry->size > 0; /* an empty one is compiled again [22] */
-        }
-        outcome->origin = all ? PJ_ORIGIN_REUSED : PJ_ORIGIN_NONE;
-        outcome->witnesses.entry_present = all ? PJ_WITNESS_YES : PJ_WITNESS_NO;
+            r = pj_outcome_set_entries(session, &session->outcomes[i], job->entries, job->entry_count, err);
+        if (r == 0 && session->outcomes[i].entry_count > 0)
+            r = find_entry(session, i, cache_fd, err);
     }
-    pj_snapshot_free(&snapshot);
     return r;
 }
 

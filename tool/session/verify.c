@@ -24,6 +24,13 @@ struct seen {
     const char *problem; /* NULL = nothing, or the file is not there, or its name is not known */
 };
 
+/* A load would hang in a named pipe, and read a file to its end however large it is. What the driver does
+ * with a file whose size is not its header's is known: it compiles anew [21]. */
+static bool is_not_for_loading(enum pj_entry_state state)
+{
+    return state == PJ_ENTRY_IN_THE_WAY || state == PJ_ENTRY_TRUNCATED;
+}
+
 /* Names and files: entries that can be named are looked at by file as well. `seen` has one for each job. */
 static int check_entries(struct pj_session *session, struct seen *seen, struct pj_error **err)
 {
@@ -48,6 +55,9 @@ static int check_entries(struct pj_session *session, struct seen *seen, struct p
         if (r < 0 || outcome->entry_count == 0)
             continue;
         r = pj_outcome_check_entry(session, i, cache_fd, &seen[i].state, &seen[i].problem, err);
+        if (r == 0 && seen[i].problem && is_not_for_loading(seen[i].state))
+            pj_outcome_fail(outcome, PJ_VERDICT_MISSED, pj_outcome_damage_code(seen[i].state),
+                            seen[i].problem);
         if (r == 0 && seen[i].state == PJ_ENTRY_ABSENT)
             outcome->evidence.entry_present = PJ_WITNESS_NO;
     }
@@ -138,10 +148,11 @@ static void explain_damage(struct pj_session *session, const struct seen *seen)
         struct pj_outcome *outcome = &session->outcomes[i];
         bool wrong = seen[i].state == PJ_ENTRY_PAYLOAD_WRONG;
         bool missed = outcome->verdict == PJ_VERDICT_MISSED || outcome->verdict == PJ_VERDICT_EVICTED;
-        if (!seen[i].problem || !(missed || (wrong && outcome->stage == PJ_STAGE_PRESENT)))
+        if (!seen[i].problem || seen[i].state == PJ_ENTRY_ABSENT ||
+            !(missed || (wrong && outcome->stage == PJ_STAGE_PRESENT)))
             continue;
         outcome->verdict = PJ_VERDICT_MISSED;
-        outcome->reason_code = wrong ? "entry-wrong" : "entry-damaged";
+        outcome->reason_code = pj_outcome_damage_code(seen[i].state);
         outcome->reason = seen[i].problem;
     }
 }

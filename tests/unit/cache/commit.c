@@ -197,7 +197,7 @@ static void test_directory_in_the_way(void **state)
     assert_int_equal(pj_directory_create(file, 0700, NULL), 0);
     commit(place, &item, 1);
     assert_int_equal(item.result, PJ_COMMIT_REJECTED);
-    (void)snprintf(message, sizeof message, "%s is no regular file: remove it", file);
+    (void)snprintf(message, sizeof message, "%s is no regular file", file);
     assert_string_equal(item.message, message);
     free(item.message);
     expect_index(place->cache, place->foreign, 2);

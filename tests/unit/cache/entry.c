@@ -178,19 +178,67 @@ static void test_links(void **state)
     expect(place, PJ_ENTRY_ABSENT, "it is a symbolic link, and prejit follows none there");
     assert_int_equal(unlinkat(place->fd, path, 0), 0);
     assert_int_equal(mkfifoat(place->fd, path, 0600), 0);
-    expect(place, PJ_ENTRY_ABSENT, "it is no regular file");
+    expect(place, PJ_ENTRY_IN_THE_WAY, "it is a named pipe");
     assert_int_equal(unlinkat(place->fd, path, 0), 0);
+    assert_int_equal(mkdirat(place->fd, path, 0700), 0);
+    expect(place, PJ_ENTRY_IN_THE_WAY, "it is a directory");
+    assert_int_equal(unlinkat(place->fd, path, AT_REMOVEDIR), 0);
     path[3] = '\0';
     assert_int_equal(unlinkat(place->fd, path, AT_REMOVEDIR), 0);
     assert_int_equal(symlinkat(".", place->fd, path), 0);
-    enum pj_entry_state found;
-    char stamp[PJ_STAMP_MAX + 1], message[128];
-    PJ_CLEANUP_ERROR struct pj_error *err = NULL;
-    assert_int_equal(pj_entry_check(place->fd, place->hash, NULL, &found, stamp, NULL, &err),
-                     PJ_ERROR_ENVIRONMENT);
+    char message[128];
     (void)snprintf(message, sizeof message, "cannot use the hash directory %s of the cache: Not a directory",
                    path);
-    assert_string_equal(pj_error_message(err), message);
+    expect(place, PJ_ENTRY_UNREADABLE, message);
+}
+
+/* Files of gigabytes that hold nothing: what their headers say is checked before memory is taken for it. */
+static void test_large(void **state)
+{
+    enum { HEADER = 28, KEY_BYTES = 100 };
+    static const struct {
+        uint64_t key_bytes, payload_bytes, size;
+        enum pj_entry_state state;
+        const char *message;
+    } cases[] = {
+        {UINT64_C(2) << 30, 100, HEADER + (UINT64_C(2) << 30) + 100, PJ_ENTRY_NAME_WRONG,
+         "its header says a key of 2147483648 bytes and a payload of 100, no module has either"},
+        {100, UINT64_C(5) << 30, HEADER + 100 + (UINT64_C(5) << 30), PJ_ENTRY_NAME_WRONG,
+         "its header says a key of 100 bytes and a payload of 5368709120, no module has either"},
+        {100, 100, UINT64_C(5) << 30, PJ_ENTRY_TRUNCATED,
+         "it has 5368709120 bytes, its header says 28 and a key of 100 and a payload of 100"},
+        {KEY_BYTES, 128 << 20, HEADER + KEY_BYTES + (128 << 20), PJ_ENTRY_NAME_WRONG,
+         "its name is not its key's hash"},
+    };
+    struct place *place = *state;
+    char path[PJ_ENTRY_PATH_TEXT];
+    write_bytes(place);
+    PJ_CLEANUP_CLOSE int fd = openat(place->fd, pj_entry_path(place->hash, path), O_RDWR | O_CLOEXEC);
+    assert_true(fd >= 0);
+    for (size_t i = 0; i < PJ_COUNT(cases); i++) {
+        const struct pj_entry_header header = {.format = PJ_CACHE_FORMAT,
+                                               .key_bytes = cases[i].key_bytes,
+                                               .payload_bytes = cases[i].payload_bytes};
+        unsigned char bytes[HEADER];
+        pj_entry_header_write(&header, bytes);
+        assert_int_equal(pwrite(fd, bytes, sizeof bytes, 0), HEADER);
+        if (ftruncate(fd, (off_t)cases[i].size) != 0)
+            skip(); /* this file system has no files of that size */
+        expect(place, cases[i].state, cases[i].message);
+    }
+}
+
+/* A right one of a size that is read in pieces first, and one with a wrong byte in it. */
+static void test_large_and_right(void **state)
+{
+    struct place *place = *state;
+    PJ_CLEANUP_BUFFER struct pj_buffer bytes = {0};
+    place->hash = make_entry_bytes(STAMP, 90, "large", (size_t)PJ_ENTRY_LARGE_BYTES + 1000, &bytes);
+    write_entry(place->cache, place->hash, bytes.data, bytes.size);
+    expect(place, PJ_ENTRY_SOUND, NULL);
+    bytes.data[bytes.size - 1] ^= 1;
+    write_entry(place->cache, place->hash, bytes.data, bytes.size);
+    expect(place, PJ_ENTRY_CHECKSUM_WRONG, "its payload's checksum is wrong");
 }
 
 static void test_whose(void **state)
@@ -240,6 +288,8 @@ int main(void)
         TEST(test_payload),
         TEST(test_payload_of_a_tool),
         TEST(test_links),
+        TEST(test_large),
+        TEST(test_large_and_right),
         TEST(test_whose),
         cmocka_unit_test(test_texts),
     };

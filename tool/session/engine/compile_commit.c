@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "session/engine/compile_private.h"
+#include "session/run/obstacle.h"
 #include "session/run/outcome.h"
 
 /* One entry of one job. */
@@ -15,7 +16,7 @@ static void take_item(struct pj_session *session, const struct owner *owner, str
 {
     struct pj_outcome *outcome = &session->outcomes[owner->job];
     struct pj_outcome_entry *entry = &outcome->entries[owner->entry];
-    const char *message = item->message ? pj_arena_strdup(&session->arena, item->message) : NULL;
+    const char *message = item->message ? pj_obstacle_explain(session, item->hash, item->message) : NULL;
     switch (item->result) {
     case PJ_COMMIT_STORED:
     case PJ_COMMIT_PRESENT:

@@ -14,6 +14,7 @@
 #include "image/code.h"
 #include "image/cubin.h"
 #include "session/offline/private.h"
+#include "session/run/obstacle.h"
 #include "session/run/outcome.h"
 
 enum { PRIVATE_FOLDER = 0 };
@@ -185,7 +186,7 @@ static int take_item(struct pj_offline *offline, struct pj_offline_unit *unit, s
         return disk_is_full(offline, unit, err);
     unit->failure = too_large ? PJ_VERDICT_TOO_LARGE : PJ_VERDICT_LOST;
     unit->reason_code = too_large ? "too-large" : "entry-unsound";
-    unit->reason = pj_arena_strdup(&offline->session->arena, message ? message : unit->reason_code);
+    unit->reason = pj_obstacle_explain(offline->session, item->hash, message ? message : unit->reason_code);
     return unit->reason ? 0 : pj_error_no_memory(err);
 }
 

@@ -128,7 +128,7 @@ static int check_entry(struct pj_profile_work *work, struct pj_profile_trial *tr
     struct pj_entry_header header;
     if (!full)
         return pj_error_no_memory(err);
-    int r = pj_file_read(AT_FDCWD, full, PJ_ENTRY_MAX_BYTES, &file, &problem);
+    int r = pj_file_read(AT_FDCWD, full, PJ_ENTRY_LARGE_BYTES, &file, &problem);
     if (r == PJ_ERROR_NO_MEMORY)
         return pj_error_no_memory(err);
     if (r < 0)

@@ -9,6 +9,7 @@
 
 #include "base/memory.h"
 #include "cache/entry.h"
+#include "session/run/obstacle.h"
 
 static const enum pj_verdict fate_verdicts[] = {
     [PJ_JOB_REJECTED] = PJ_VERDICT_REJECTED,
@@ -107,6 +108,14 @@ void pj_outcome_note_content(int cache_fd, struct pj_outcome_entry *entry)
         entry->ctime_ns = 0;
 }
 
+const char *pj_outcome_damage_code(enum pj_entry_state state)
+{
+    return state == PJ_ENTRY_PAYLOAD_WRONG ? "entry-wrong"
+           : state == PJ_ENTRY_IN_THE_WAY  ? "entry-in-the-way"
+           : state == PJ_ENTRY_UNREADABLE  ? "entry-unreadable"
+                                           : "entry-damaged";
+}
+
 static int check_one(int cache_fd, struct pj_outcome_entry *entry, enum pj_entry_state *ret_state,
                      char **ret_message, struct pj_error **err)
 {
@@ -131,6 +140,11 @@ static const char *describe_problem(struct pj_session *session, uint64_t hash, e
     (void)pj_entry_path(hash, path);
     if (state == PJ_ENTRY_PAYLOAD_WRONG)
         return pj_arena_printf(&session->arena, "its entry %s is wrong: %s", path, message);
+    if (state == PJ_ENTRY_IN_THE_WAY || state == PJ_ENTRY_UNREADABLE) {
+        const char *text = pj_arena_printf(&session->arena, "its entry %s is %s: %s", path,
+                                           pj_entry_state_text(state), message);
+        return text ? pj_obstacle_explain(session, hash, text) : NULL;
+    }
     return pj_arena_printf(&session->arena, "its entry %s is %s", path, pj_entry_state_text(state));
 }
 

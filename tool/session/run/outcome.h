@@ -51,6 +51,9 @@ void pj_outcome_note_content(int cache_fd, struct pj_outcome_entry *entry);
 int pj_outcome_check_entry(struct pj_session *session, size_t job, int cache_fd,
                            enum pj_entry_state *ret_state, const char **ret_problem, struct pj_error **err);
 
+/** The reason_code of a job whose entry is in this state: not sound, and there. */
+const char *pj_outcome_damage_code(enum pj_entry_state state);
+
 /** Forgets what proof processes said, before they are asked again. */
 void pj_outcome_forget_evidence(struct pj_outcome *outcome);
 
