@@ -17,6 +17,7 @@
 #include "base/memory.h"
 #include "driver.h"
 #include "fixture.h"
+#include "index_bytes.h"
 
 enum { READERS = 4, ITEMS = 12, HOLD_US = 4000 };
 
@@ -117,7 +118,7 @@ static void put_dead_records(const char *cache, uint64_t alive, size_t dead)
     for (size_t i = 1; i <= dead; i++) /* each of them twice */
         records[i] = (struct pj_index_record){.hash = i / 2 * UINT64_C(0x9e3779b97f4a7c15), .size = 1};
     const struct pj_index index = {.records = records, .count = 1 + dead};
-    pj_index_write(&index, &bytes);
+    index_bytes(&index, &bytes);
     assert_int_equal(pj_buffer_check(&bytes, NULL), 0);
     put_index_bytes(cache, bytes.data, bytes.size);
 }
