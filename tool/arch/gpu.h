@@ -6,8 +6,8 @@
 #include "arch/arch.h"
 
 /** The architecture of the GPU that `name` means: `h100`, `RTX 4090`, `NVIDIA A100-SXM4-40GB`. Case, blanks,
- * `-` and `_` make no difference. False for a name that the table does not have, or that stands for GPUs of several
- * architectures, as `RTX 6000` does. */
+ * `-` and `_` make no difference. False for a name that the table does not have, or that stands for GPUs of
+ * several architectures, as `RTX 6000` does. */
 bool pj_gpu_arch(const char *name, struct pj_arch *ret_arch);
 
 #endif

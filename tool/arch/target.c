@@ -142,10 +142,12 @@ static bool put_item(const char *text, size_t size, struct pj_buffer *buffer)
     memcpy(item, text, size);
     item[size] = '\0';
     pj_buffer_puts(buffer, buffer->size > 0 ? ", " : "");
-    if (pj_target_parse(item, &spec, NULL) == 0) {
+    int r = pj_target_parse(item, &spec, NULL);
+    if (r == 0)
         pj_buffer_puts(buffer, item);
-        return true;
-    }
+    buffer->failed |= r == PJ_ERROR_NO_MEMORY;
+    if (r == 0 || buffer->failed)
+        return r == 0;
     char name[PJ_ARCH_TEXT];
     if (!pj_arch_guess(item, &meant))
         return false;
@@ -182,7 +184,10 @@ int pj_target_parse(const char *text, struct pj_target_spec *ret_spec, struct pj
         return 0;
     }
     PJ_CLEANUP_BUFFER struct pj_buffer list = {0};
-    if (pj_target_list(text, &list))
+    bool is_list = pj_target_list(text, &list);
+    if (list.failed)
+        return pj_error_no_memory(err);
+    if (is_list)
         return pj_error_set(err, PJ_ERROR_FORMAT, "\"%s\" is a list of targets: write each by itself: %s",
                             text, pj_buffer_text(&list));
     PJ_CLEANUP_ERROR struct pj_error *refused = NULL;

@@ -23,7 +23,8 @@ struct pj_target_spec {
  * PJ_ERROR_FORMAT. */
 int pj_target_parse(const char *text, struct pj_target_spec *ret_spec, struct pj_error **err);
 
-/** Is it a list of targets, between `,`, `;` or blanks? Appends them, each as pj_target_parse takes it, between
+/** Is it a list of targets, between `,`, `;` or blanks? Appends them, each as pj_target_parse takes it,
+ * between
  * ", ". What is appended to `ret_list` where it is none is of no use. */
 bool pj_target_list(const char *text, struct pj_buffer *ret_list);
 

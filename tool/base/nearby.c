@@ -3,6 +3,7 @@
 #include "base/nearby.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,30 +22,28 @@ struct names {
     size_t count;
 };
 
-/* The names in `folder` that are folders, or that are not; false where it cannot be read or memory is out. */
+/* The names in `folder` of folders, or of regular files; none where it cannot be read. False when memory is
+ * out. */
 static bool read_names(const char *folder, bool folders, struct names *names)
 {
     DIR *directory = opendir(folder);
     const struct dirent *entry;
+    bool has_memory = true;
     if (!directory)
-        return false;
+        return errno != ENOMEM;
     while (names->count < NAMES_MAX && (entry = readdir(directory)) != NULL) {
         struct stat status;
         if (entry->d_name[0] == '.' || fstatat(dirfd(directory), entry->d_name, &status, 0) != 0 ||
             (folders ? !S_ISDIR(status.st_mode) : !S_ISREG(status.st_mode)))
             continue;
         names->items[names->count] = pj_arena_strdup(&names->arena, entry->d_name);
-        if (!names->items[names->count])
+        has_memory = names->items[names->count] != NULL;
+        if (!has_memory)
             break;
         names->count++;
     }
     (void)closedir(directory);
-    return true;
-}
-
-static struct names *new_names(void)
-{
-    return calloc(1, sizeof(struct names));
+    return has_memory;
 }
 
 static void free_names(struct names **names)
@@ -55,6 +54,16 @@ static void free_names(struct names **names)
 }
 
 #define CLEANUP_NAMES __attribute__((cleanup(free_names)))
+
+/* As read_names; NULL when memory is out, of which `buffer` keeps a note. */
+static struct names *names_of(const char *folder, bool folders, struct pj_buffer *buffer)
+{
+    struct names *names = calloc(1, sizeof *names);
+    if (names && !read_names(folder, folders, names))
+        free_names(&names), names = NULL;
+    buffer->failed |= !names;
+    return names;
+}
 
 static const char *extension_of(const char *name)
 {
@@ -105,8 +114,8 @@ static void put_path(const char *folder, const char *name, struct pj_buffer *ret
 
 static bool find_alike(const char *folder, const char *name, struct pj_buffer *ret_path)
 {
-    CLEANUP_NAMES struct names *names = new_names();
-    if (!names || !read_names(folder, false, names))
+    CLEANUP_NAMES struct names *names = names_of(folder, false, ret_path);
+    if (!names)
         return false;
     const char *best = NULL;
     for (size_t i = 0; i < names->count; i++) {
@@ -129,8 +138,8 @@ static int compare_names(const void *a, const void *b)
 /* The same name in a folder below. */
 static bool find_below(const char *folder, const char *name, struct pj_buffer *ret_path)
 {
-    CLEANUP_NAMES struct names *folders = new_names();
-    if (!folders || !read_names(folder, true, folders))
+    CLEANUP_NAMES struct names *folders = names_of(folder, true, ret_path);
+    if (!folders)
         return false;
     qsort(folders->items, folders->count, sizeof *folders->items, compare_names);
     for (size_t i = 0; i < folders->count && i < FOLDERS_MAX; i++) {
@@ -138,6 +147,7 @@ static bool find_below(const char *folder, const char *name, struct pj_buffer *r
         struct stat status;
         put_path(folder, folders->items[i], &path);
         pj_buffer_printf(&path, "/%s", name);
+        ret_path->failed |= path.failed;
         if (path.failed || stat(pj_buffer_text(&path), &status) != 0 || !S_ISREG(status.st_mode))
             continue;
         pj_buffer_puts(ret_path, pj_buffer_text(&path));
@@ -153,6 +163,7 @@ bool pj_nearby_file(const char *path, struct pj_buffer *ret_path)
     struct stat status;
     PJ_CLEANUP_FREE char *folder =
         slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path)) : strdup(".");
+    ret_path->failed |= !folder;
     if (!folder || *name == '\0')
         return false;
     if (stat(folder, &status) != 0) { /* the folder is what is wrong */
@@ -164,15 +175,18 @@ bool pj_nearby_file(const char *path, struct pj_buffer *ret_path)
     return find_alike(folder, name, ret_path) || find_below(folder, name, ret_path);
 }
 
-static bool has_modules(const char *path)
+static bool has_modules(const char *path, bool *failed)
 {
     PJ_CLEANUP_BUFFER struct pj_buffer bytes = {0};
     struct stat status;
     PJ_CLEANUP_CLOSE int fd = -1;
-    if (pj_file_open_regular(AT_FDCWD, path, &fd, &status, NULL) < 0)
+    int r = pj_file_open_regular(AT_FDCWD, path, &fd, &status, NULL);
+    *failed |= r == PJ_ERROR_NO_MEMORY;
+    if (r < 0)
         return false;
     size_t size = status.st_size < LOOK_BYTES ? (size_t)status.st_size : LOOK_BYTES;
     char *room = pj_buffer_reserve(&bytes, size + 1);
+    *failed |= !room;
     if (!room || pj_file_pread(fd, path, room, size, 0, NULL) < 0)
         return false;
     room[size] = '\0';
@@ -182,10 +196,10 @@ static bool has_modules(const char *path)
 bool pj_nearby_manifest(const char *folder, struct pj_buffer *ret_path)
 {
     static const char *const usual[] = {"prejit.yaml", "prejit.yml", "app.yaml", "app.yml"};
-    CLEANUP_NAMES struct names *names = new_names();
+    CLEANUP_NAMES struct names *names = names_of(folder, false, ret_path);
     PJ_CLEANUP_BUFFER struct pj_buffer only = {0};
     size_t found = 0;
-    if (!names || !read_names(folder, false, names))
+    if (!names)
         return false;
     for (size_t i = 0; i < PJ_COUNT(usual); i++) {
         for (size_t k = 0; k < names->count; k++) {
@@ -198,12 +212,15 @@ bool pj_nearby_manifest(const char *folder, struct pj_buffer *ret_path)
     for (size_t i = 0; i < names->count && found < 2; i++) {
         PJ_CLEANUP_BUFFER struct pj_buffer path = {0};
         put_path(folder, names->items[i], &path);
-        if (!is_yaml(extension_of(names->items[i])) || path.failed || !has_modules(pj_buffer_text(&path)))
+        ret_path->failed |= path.failed;
+        if (!is_yaml(extension_of(names->items[i])) || path.failed ||
+            !has_modules(pj_buffer_text(&path), &ret_path->failed))
             continue;
         pj_buffer_reset(&only);
         pj_buffer_puts(&only, pj_buffer_text(&path));
         found++;
     }
+    ret_path->failed |= only.failed;
     if (found == 1)
         pj_buffer_puts(ret_path, pj_buffer_text(&only));
     return found == 1;

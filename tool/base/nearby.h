@@ -7,8 +7,8 @@
 
 #include "base/buffer.h"
 
-/** Appends the path of a file that `path`, which names none, probably means, and says whether there is one: in
- * the same folder a name that differs in case, in a letter or two, or in `.yml` for `.yaml`; else the same
+/** Appends the path of a file that `path`, which names none, probably means, and says whether there is one:
+ * in the same folder a name that differs in case, in a letter or two, or in `.yml` for `.yaml`; else the same
  * name in a folder below, or above where the folder does not exist. Names whose numbers differ are two
  * files. */
 bool pj_nearby_file(const char *path, struct pj_buffer *ret_path);

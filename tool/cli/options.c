@@ -492,8 +492,11 @@ static int missing_manifest(const struct pj_command *command, struct pj_error **
 {
     PJ_CLEANUP_BUFFER struct pj_buffer here = {0};
     bool found = pj_nearby_manifest(".", &here);
-    return pj_error_set(err, PJ_ERROR_USAGE, "%s needs a manifest%s%s; see: prejit %s --help", command->name,
-                        found ? "; there is one here: " : "", pj_buffer_text(&here), command->name);
+    int r = pj_buffer_check(&here, err);
+    return r < 0 ? r
+                 : pj_error_set(err, PJ_ERROR_USAGE, "%s needs a manifest%s%s; see: prejit %s --help",
+                                command->name, found ? "; there is one here: " : "", pj_buffer_text(&here),
+                                command->name);
 }
 
 static int parse(const struct pj_command *command, int count, char **arguments,

@@ -16,16 +16,16 @@ struct pj_cli_options {
     enum pj_cli_format format;
     unsigned quiet; /* 1: the answer alone; 2: nothing where all is well */
     bool verbose, help;
-    char **targets;                  /* what run.targets points to: each -t, lists taken apart */
-    const char **modules;            /* what run.modules points to */
-    char *driver;                    /* absolute form of --driver or PREJIT_DRIVER */
-    const char *out_dir;             /* of build; NULL = not given */
-    const char *out_file;            /* of profile; NULL = standard output */
-    const char **offline;            /* what run.offline points to */
-    bool check;                      /* the same */
-    const char *env_file;            /* of doctor */
-    long pid;                        /* the same; 0 = none */
-    bool no_driver;                  /* the same */
+    char **targets;       /* what run.targets points to: each -t, lists taken apart */
+    const char **modules; /* what run.modules points to */
+    char *driver;         /* absolute form of --driver or PREJIT_DRIVER */
+    const char *out_dir;  /* of build; NULL = not given */
+    const char *out_file; /* of profile; NULL = standard output */
+    const char **offline; /* what run.offline points to */
+    bool check;           /* the same */
+    const char *env_file; /* of doctor */
+    long pid;             /* the same; 0 = none */
+    bool no_driver;       /* the same */
 };
 
 /** Parses; PJ_ERROR_USAGE names the option, what was given and what is allowed. With --help only `help`

@@ -60,14 +60,17 @@ static const char *with_meant(const struct pj_plan *plan, const struct pj_plan_i
                               const struct pj_error *problem, struct pj_buffer *text)
 {
     PJ_CLEANUP_BUFFER struct pj_buffer meant = {0};
-    if ((problem->errnum != ENOENT && problem->errnum != ENOTDIR) || !pj_nearby_file(image->path, &meant))
+    bool missing = problem->errnum == ENOENT || problem->errnum == ENOTDIR;
+    bool found = missing && pj_nearby_file(image->path, &meant);
+    text->failed |= meant.failed;
+    if (!found)
         return pj_error_message(problem);
     const char *folder = plan->manifest->directory, *path = pj_buffer_text(&meant);
     size_t length = strlen(folder);
     if (strncmp(path, folder, length) == 0 && path[length] == '/' && image->path[0] != '/')
         path += length + 1; /* as the manifest is to write it */
     pj_buffer_printf(text, "%s: did you mean %s?", pj_error_message(problem), path);
-    return text->failed ? pj_error_message(problem) : pj_buffer_text(text);
+    return pj_buffer_text(text);
 }
 
 /* An image that cannot be read: a fault of the manifest where the module is required, else a rejected job. */
@@ -78,6 +81,8 @@ static int cannot_read(struct pj_plan *plan, const struct pj_module *module, str
         return pj_error_no_memory(err);
     PJ_CLEANUP_BUFFER struct pj_buffer text = {0};
     const char *message = with_meant(plan, image, problem, &text);
+    if (text.failed)
+        return pj_error_no_memory(err);
     if (module->required) {
         pj_buffer_printf(faults, "%s%s:%zu: module '%s': %s", faults->size ? "\n" : "",
                          pj_plan_manifest_name(plan->manifest), module->line, module->name, message);

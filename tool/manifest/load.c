@@ -54,6 +54,8 @@ static int read_file(const char *path, struct pj_buffer *ret_bytes, struct pj_er
         advice = ": give the file itself, or pipe it in and give `-`";
     else if (errnum == EFBIG)
         advice = " (64 MB): split the manifest";
+    if (meant.failed)
+        return pj_error_no_memory(err);
     r = pj_error_set(err, PJ_ERROR_MANIFEST, "cannot read the manifest: %s%s%s%s", pj_error_message(error),
                      advice, pj_buffer_text(&meant), meant.size > 0 && errnum != EINVAL ? "?" : "");
     return pj_error_recode(err, r, errnum);

@@ -318,9 +318,12 @@ static bool refuse_unlisted_target(struct pj_check *check, const struct pj_schem
     struct pj_target_spec spec;
     if (key->type != PJ_TYPE_TARGETS)
         return false;
-    if (pj_target_parse(node->text, &spec, NULL) == 0)
+    int r = pj_target_parse(node->text, &spec, NULL);
+    if (r == 0)
         pj_buffer_puts(&targets, node->text);
-    else if (!pj_target_list(node->text, &targets))
+    bool known = r == 0 || pj_target_list(node->text, &targets);
+    check->findings.failed = check->findings.failed || r == PJ_ERROR_NO_MEMORY || targets.failed;
+    if (!known)
         return false;
     pj_buffer_printf(&advice, "write `%s: [%s]`", key->name, pj_buffer_text(&targets));
     check->findings.failed = check->findings.failed || targets.failed || advice.failed;

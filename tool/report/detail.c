@@ -133,7 +133,7 @@ static bool put_group(const struct group *group, struct pj_buffer *buffer)
         pj_buffer_printf(buffer, ": %s", first->verdict);
     if (first->reason) {
         pj_buffer_puts(buffer, ": ");
-        pj_text_escape(buffer, first->reason, strlen(first->reason));
+        pj_phrase_lines(buffer, first->reason);
     }
     pj_buffer_putc(buffer, '\n');
     size_t size;
@@ -237,7 +237,7 @@ void pj_notes_put(const char *const *notes, size_t count, size_t start, struct p
         pj_buffer_putc(buffer, '\n');
     for (size_t i = 0; i < count; i++) {
         pj_buffer_puts(buffer, "note: ");
-        pj_text_escape(buffer, notes[i], strlen(notes[i]));
+        pj_phrase_lines(buffer, notes[i]);
         pj_buffer_putc(buffer, '\n');
     }
 }

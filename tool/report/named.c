@@ -6,7 +6,7 @@
 
 #include "report/phrase.h"
 
-enum { NAME_BYTES = 80, REASON_BYTES = 160, REASON_BELOW_TABLE_BYTES = 60 };
+enum { NAME_BYTES = 80, REASON_BYTES = 1000, REASON_BELOW_TABLE_BYTES = 60 };
 
 void pj_named_add(struct pj_named *named, const void *row, const char *module, const char *target)
 {
@@ -59,6 +59,6 @@ void pj_named_put_why(const char *verdict, const char *reason, bool below_table,
         return;
     pj_buffer_printf(buffer, " (%s%s", verdict, *verdict && size > 0 ? ": " : "");
     if (size > 0)
-        pj_phrase_cut(buffer, reason, size, REASON_BYTES);
+        pj_phrase_shorten(buffer, reason, size, REASON_BYTES);
     pj_buffer_putc(buffer, ')');
 }

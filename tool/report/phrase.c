@@ -27,6 +27,31 @@ void pj_phrase_cut(struct pj_buffer *buffer, const char *text, size_t size, size
     pj_buffer_puts(buffer, "...");
 }
 
+void pj_phrase_shorten(struct pj_buffer *buffer, const char *text, size_t size, size_t maximum)
+{
+    if (size <= maximum) {
+        pj_text_escape(buffer, text, size);
+        return;
+    }
+    size_t end = maximum / 2, begin = size - maximum / 2;
+    for (int i = 0; i < 3 && end > 0 && continues_character(text[end]); i++)
+        end--;
+    for (int i = 0; i < 3 && begin < size && continues_character(text[begin]); i++)
+        begin++;
+    pj_text_escape(buffer, text, end);
+    pj_buffer_puts(buffer, " ... ");
+    pj_text_escape(buffer, text + begin, size - begin);
+}
+
+void pj_phrase_lines(struct pj_buffer *buffer, const char *text)
+{
+    for (const char *line = text, *end; line; line = *end ? end + 1 : NULL) {
+        end = strchrnul(line, '\n');
+        pj_buffer_puts(buffer, line == text ? "" : end > line ? "\n    " : "\n");
+        pj_text_escape(buffer, line, (size_t)(end - line));
+    }
+}
+
 static void quote_printable(struct pj_buffer *buffer, const char *text)
 {
     pj_buffer_putc(buffer, '\'');

@@ -11,6 +11,14 @@
 /** Appends `size` bytes of `text` escaped, at most `maximum` of them: what is cut shows as "...". */
 void pj_phrase_cut(struct pj_buffer *buffer, const char *text, size_t size, size_t maximum);
 
+/** Appends `size` bytes of `text` escaped; of more than `maximum` the middle is left out and shows as " ...
+ * ": a reason begins with the cause and ends with the cure. */
+void pj_phrase_shorten(struct pj_buffer *buffer, const char *text, size_t size, size_t maximum);
+
+/** Appends the lines of `text` escaped, those behind the first on lines of their own, set in by four blanks.
+ */
+void pj_phrase_lines(struct pj_buffer *buffer, const char *text);
+
 /** Appends `text` as one word of a shell command that a terminal can show: as it is where no character is
  *  special, else in '…', or in bash's $'…' where it holds control characters or invalid UTF-8. */
 void pj_phrase_quote(struct pj_buffer *buffer, const char *text);

@@ -37,11 +37,12 @@ static void parsing_fails_cleanly(void **state)
           "- {name: d, link: [a.ptx, b.ptx], linker: nvjitlink}\n",
           0);
     sweep(&folder,
-          HEAD "- {name: a@b, ptx: ~/a, kernel: [k], sha256: 1, required: yes}\n"
-               "- {name: b, ptx: 'k/*', sha256: 1, frobnicate: 1, options: {ftz: 1, max_registers: x, "
-               "maxrregcount: 1}}\n"
-               "- {name: b, ptx: k/a.ptx, nvrtc: [a], targets: [turbo, []]}\n- {name: b, ptx: 'k/**'}\n"
-               "- {name: b, ptx: 'none/*', targets: sm_90}\n- {name: b, ptx: a, source: b}\n- 1\n",
+          HEAD
+          "- {name: a@b, ptx: ~/a, kernel: [k], sha256: 1, required: yes}\n"
+          "- {name: b, ptx: 'k/*', sha256: 1, frobnicate: 1, options: {ftz: 1, max_registers: x, "
+          "maxrregcount: 1}}\n"
+          "- {name: b, ptx: k/a.ptx, nvrtc: [a], targets: [turbo, [], 80;90]}\n- {name: b, ptx: 'k/**'}\n"
+          "- {name: b, ptx: 'none/*', targets: 80;90}\n- {name: b, ptx: a, source: b}\n- 1\n",
           PJ_ERROR_MANIFEST);
     sweep(&folder,
           HEAD "- {name: a, source: 'k/*.cu', nvrtc: [--no-cache, -arch=turbo], headers: {'': a, b: 'k/*'}}\n"

@@ -69,7 +69,7 @@ static const struct {
      "f:3:23: `min_speedup`: read `5x`; allowed is a number above 0, for example `min_speedup: 3`"},
     {"targets: native",
      "f:3:10: `targets`: read `native`; allowed is a list of at least one target, for example "
-     "`targets: [native, sm_80..sm_90]`; a single one stands between `[` and `]` too"},
+     "`targets: [native, sm_80..sm_90]`; write `targets: [native]`"},
     {"targets: ['']",
      "f:3:11: `targets`: read an empty value; allowed is a list of at least one target, for example "
      "`targets: [native, sm_80..sm_90]`"},
@@ -131,7 +131,9 @@ static const struct {
      "f:5:11: `sha256`: read `gf86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f0…`" DIGEST},
     {"ptx: a.ptx\n  targets: []", "f:5:12: `targets`: read an empty list" MODULE_TARGETS},
     {"ptx: a.ptx\n  targets: sm_90",
-     "f:5:12: `targets`: read `sm_90`" MODULE_TARGETS "; a single one stands between `[` and `]` too"},
+     "f:5:12: `targets`: read `sm_90`" MODULE_TARGETS "; write `targets: [sm_90]`"},
+    {"ptx: a.ptx\n  targets: 8.0;9.0+PTX",
+     "f:5:12: `targets`: read `8.0;9.0+PTX`" MODULE_TARGETS "; write `targets: [8.0, sm_90]`"},
     {"ptx: a.ptx\n  targets: [{a: b}]", "f:5:13: `targets`: read a mapping within the list" MODULE_TARGETS},
     {"ptx: a.ptx\n  kernels: []", "f:5:12: `kernels`: read an empty list" KERNELS},
     {"ptx: a.ptx\n  kernels: saxpy",

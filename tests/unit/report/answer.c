@@ -379,20 +379,20 @@ static void cures_can_be_pasted_into_a_shell(void **state)
 static void names_and_reasons_are_escaped_and_cut(void **state)
 {
     struct pj_report *report = proven(state, 1);
-    char module[200] = "\x1b[2J", reason[400] = "line\t";
+    char module[200] = "\x1b[2J", reason[1400] = "line\t";
     for (size_t i = 4; i < sizeof module - 1; i++)
         module[i] = 'm';
     for (size_t i = 5; i < sizeof reason - 1; i++)
-        reason[i] = 'r';
+        reason[i] = i < 700 ? 'r' : 'c';
     report->jobs[0].module = module;
     decide(&report->jobs[0], PJ_VERDICT_REJECTED, reason);
     report->exit_code = pj_report_exit(report);
     PJ_CLEANUP_BUFFER struct pj_buffer buffer = {0};
     assert_int_equal(pj_render_answer(report, false, &buffer, NULL), 0);
-    char expected[600];
+    char expected[1600];
     (void)snprintf(expected, sizeof expected,
-                   "exit 1: 1 of 1 failed: \\x1b[2J%.76s... sm_90 (rejected: line\\x09%.155s...)", module + 4,
-                   reason + 5);
+                   "exit 1: 1 of 1 failed: \\x1b[2J%.76s... sm_90 (rejected: line\\x09%.495s ... %s)",
+                   module + 4, reason + 5, reason + sizeof reason - 501);
     assert_string_equal(pj_buffer_text(&buffer), expected);
     reason[4] = '\n';
     pj_buffer_reset(&buffer);

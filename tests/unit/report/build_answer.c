@@ -131,16 +131,18 @@ static void neighbours_share_a_reason_and_the_rest_is_counted(void **state)
                           "(rejected: never)");
 }
 
-static void long_reasons_are_cut(void **state)
+static void long_reasons_keep_their_end(void **state)
 {
     struct pj_build_report *report = built(state, 1);
-    char reason[201];
-    memset(reason, 'x', 200);
-    reason[200] = '\0';
+    char reason[1201];
+    memset(reason, 'x', 600);
+    memset(reason + 600, 'c', 600);
+    reason[1200] = '\0';
     reject(&report->units[0], reason);
     report->exit_code = pj_build_exit(report);
     PJ_CLEANUP_BUFFER struct pj_buffer expected = {0};
-    pj_buffer_printf(&expected, "exit 1: 1 of 1 failed: u0 sm_90 (rejected: %.160s...)", reason);
+    pj_buffer_printf(&expected, "exit 1: 1 of 1 failed: u0 sm_90 (rejected: %.500s ... %s)", reason,
+                     reason + 700);
     assert_answer(report, pj_buffer_text(&expected));
 }
 
@@ -234,7 +236,7 @@ int main(void)
         TEST(nothing_to_build_is_a_line_too),
         TEST(a_failed_module_is_named_with_its_reason),
         TEST(neighbours_share_a_reason_and_the_rest_is_counted),
-        TEST(long_reasons_are_cut),
+        TEST(long_reasons_keep_their_end),
         TEST(below_the_table_only_short_reasons_stand),
         TEST(what_is_not_required_is_told_apart),
         TEST(what_was_removed_is_counted),

@@ -62,6 +62,33 @@ static void long_text_is_cut_between_characters(void **state)
     }
 }
 
+static void the_middle_is_left_out(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *shortened;
+        size_t maximum;
+    } cases[] = {
+        {"cause: cure", "cause: cure", 11},
+        {"a cause, and much more: cure", "a c ... ure", 6},
+        {"\xe2\x82\xac\xe2\x82\xac\xe2\x82\xac\xe2\x82\xac", "\xe2\x82\xac ... \xe2\x82\xac", 8},
+        {"a\x1b", "a\\x1b", 2},
+    };
+    for (size_t i = 0; i < PJ_COUNT(cases); i++) {
+        PJ_CLEANUP_BUFFER struct pj_buffer buffer = {0};
+        pj_phrase_shorten(&buffer, cases[i].text, strlen(cases[i].text), cases[i].maximum);
+        assert_string_equal(pj_buffer_text(&buffer), cases[i].shortened);
+    }
+}
+
+static void lines_stay_lines(void **state)
+{
+    (void)state;
+    PJ_CLEANUP_BUFFER struct pj_buffer buffer = {0};
+    pj_phrase_lines(&buffer, "one\ntwo\x1b\n\nfour");
+    assert_string_equal(pj_buffer_text(&buffer), "one\n    two\\x1b\n\n    four");
+}
+
 static void characters_are_told_from_bytes(void **state)
 {
     (void)state;
@@ -107,6 +134,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(words_are_quoted_only_where_needed),
         cmocka_unit_test(long_text_is_cut_between_characters),
+        cmocka_unit_test(the_middle_is_left_out),
+        cmocka_unit_test(lines_stay_lines),
         cmocka_unit_test(characters_are_told_from_bytes),
         cmocka_unit_test(columns_are_counted_in_characters),
     };

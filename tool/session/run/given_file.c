@@ -146,7 +146,9 @@ static void describe_code(struct pj_buffer *text, const char *bytes, size_t size
     PJ_CLEANUP_ERROR struct pj_error *problem = NULL;
     struct pj_contents contents = {0};
     bool is_program = kind == PJ_IMAGE_HOST_ELF;
-    if (pj_contents_read(bytes, size, &arena, &contents, &problem) == 0 && contents.count > 0) {
+    int r = pj_contents_read(bytes, size, &arena, &contents, &problem);
+    text->failed |= r == PJ_ERROR_NO_MEMORY;
+    if (r == 0 && contents.count > 0) {
         pj_buffer_puts(text, ". It holds ");
         put_code(text, &contents);
         put_meaning(text, &contents);
@@ -203,18 +205,23 @@ static void look(const char *path, struct pj_buffer *text)
     struct stat status;
     PJ_CLEANUP_BUFFER struct pj_buffer bytes = {0};
     PJ_CLEANUP_CLOSE int fd = -1;
-    if (pj_file_open_regular(AT_FDCWD, path, &fd, &status, NULL) < 0 || status.st_size == 0)
+    int r = pj_file_open_regular(AT_FDCWD, path, &fd, &status, NULL);
+    text->failed |= r == PJ_ERROR_NO_MEMORY;
+    if (r < 0 || status.st_size == 0)
         return;
     enum { BEGINNING_BYTES = 64 * 1024 };
     size_t size = status.st_size < BEGINNING_BYTES ? (size_t)status.st_size : BEGINNING_BYTES;
     char *room = pj_buffer_reserve(&bytes, size);
+    text->failed |= !room;
     if (!room || pj_file_pread(fd, path, room, size, 0, NULL) < 0 ||
         !is_no_manifest(pj_image_kind_of(room, size), path))
         return;
     pj_buffer_commit(&bytes, size);
     if ((uint64_t)status.st_size <= LOOK_MAX_BYTES) {
         pj_buffer_reset(&bytes);
-        if (pj_file_read_fd(fd, path, LOOK_MAX_BYTES, &bytes, NULL) < 0)
+        r = pj_file_read_fd(fd, path, LOOK_MAX_BYTES, &bytes, NULL);
+        text->failed |= r == PJ_ERROR_NO_MEMORY;
+        if (r < 0)
             return;
     }
     describe(path, pj_buffer_text(&bytes), bytes.size, text);
@@ -227,6 +234,8 @@ int pj_given_manifest_load(const char *path, struct pj_manifest **ret_manifest, 
     int r = pj_manifest_load(path, ret_manifest, &problem);
     if (r == PJ_ERROR_MANIFEST && strcmp(path, "-") != 0)
         look(path, &text);
+    if (text.failed)
+        return pj_error_no_memory(err);
     if (text.size > 0)
         return pj_error_set(err, PJ_ERROR_MANIFEST, "%s", pj_buffer_text(&text));
     if (r < 0 && err)
