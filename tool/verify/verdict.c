@@ -2,7 +2,6 @@
 /* Names of verdicts, and the exit statuses they stand for. */
 #include "verify/verdict.h"
 
-
 static const char *const verdict_names[PJ_VERDICT_COUNT] = {
     [PJ_VERDICT_NONE] = "",
     [PJ_VERDICT_PROVEN] = "proven",

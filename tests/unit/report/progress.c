@@ -154,8 +154,6 @@ static void redraws_are_rare(void **state)
     assert_true(progress.dirty);
     pj_progress_tick(&progress, 1000, &out);
     assert_written(&out, "\r[####################] 1000/1000 prove\x1b[K");
-    pj_progress_tick(&progress, 500000, &out);
-    assert_written(&out, "");
     pj_progress_end(&progress, &out);
 }
 
