@@ -13,6 +13,7 @@ import cache  # noqa: E402
 import harness  # noqa: E402
 
 HOOKS = os.path.join(harness.SOURCE, "tool/hooks")
+USER = 54321  # without a passwd entry
 NVRM = "NVRM version: NVIDIA UNIX x86_64 Kernel Module  {}  Tue Apr 29 17:12:06 UTC 2026\n"
 
 
@@ -88,8 +89,8 @@ class Upgrades(Machine):
         self.assertTrue(self.warm(0).report["summary"]["nothing_to_do"])
 
 
-class Hooks(Machine):
-    """The script, with real runs and with stand-ins for the program."""
+class Hooked(Machine):
+    """A machine with a folder for manifests and one for logs."""
 
     def setUp(self):
         super().setUp()
@@ -119,10 +120,16 @@ class Hooks(Machine):
         os.chmod(self.path("bin/stand-in"), 0o755)
         return self.path("bin/stand-in")
 
+
+class Hooks(Hooked):
+    """The script, with real runs and with stand-ins for the program."""
+
     def test_no_manifest_means_nothing(self):
-        for mode in ("boot", "apt"):
+        empty = (f"prejit-hook: {self.path('root/etc/prejit')} has no manifest (*.yaml, *.yml), so there is nothing to do: "
+                 "copy one there, with absolute paths or its files beside it, then type: prejit-hook check\n")
+        for mode, errors in (("boot", empty), ("apt", ""), ("check", empty)):
             result = self.hook(mode)
-            self.assertEqual((result.status, result.output, result.errors), (0, "", ""))
+            self.assertEqual((result.status, result.output, result.errors), (0, "", errors))
         self.assertFalse(os.path.exists(self.path("root/var/log/prejit-hook.log")))
 
     def test_every_manifest_is_warmed_at_boot(self):
@@ -211,12 +218,169 @@ class Hooks(Machine):
 
     def test_usage(self):
         result = self.hook("what")
-        self.assertEqual((result.status, result.errors), (2, "prejit-hook: usage: prejit-hook boot|apt\n"))
+        self.assertEqual((result.status, result.errors), (2, "prejit-hook: usage: prejit-hook boot|apt|check\n"))
+
+    def test_both_endings(self):
+        self.manifest("one", "a")
+        os.rename(self.path("root/etc/prejit/one.yaml"), self.path("root/etc/prejit/one.yml"))
+        self.write("root/etc/prejit/one.args", f"--cache\n{self.path('other')}\n")
+        self.assertEqual(self.hook("boot").status, 0)
+        self.assertEqual(len(cache.read_index(self.path("other"))), 1)
+
+    def test_check_says_what_would_fail(self):
+        self.manifest("one", "a")
+        self.assertEqual((self.hook("check").status, self.hook("check").errors), (0, ""))
+        self.assertEqual(self.events("init"), [])
+        self.assertFalse(os.path.exists(self.cache))
+        self.write("root/etc/prejit/two.yaml", "version: 1\nmodules: [{name: x, ptx: none.ptx}]\n")
+        result = self.hook("check")
+        self.assertEqual(result.status, 2)
+        self.assertIn("none.ptx", result.errors)
+        self.assertTrue(result.errors.endswith(
+            f"prejit-hook: {self.path('root/etc/prejit/two.yaml')}: prejit ended with status 2\n"), result.errors)
+        result = self.hook("check", PREJIT=self.path("none"))
+        self.assertEqual((result.status, result.errors), (3, f"prejit-hook: there is no program {self.path('none')}\n"))
 
 
-class Installation(Machine):
-    def install(self, status, *arguments):
-        process = subprocess.run(["/bin/sh", os.path.join(HOOKS, "install-hooks"), "--root", self.path("root"), *arguments],
+class Others(Hooked):
+    """What other users can change is not run, not read and not written."""
+
+    def setUp(self):
+        super().setUp()
+        if os.geteuid() != 0:
+            harness.skip("only root can give files to other users")
+        self.manifest("one", "a")
+        self.file = self.path("root/etc/prejit/one.yaml")
+        self.environment["PREJIT"] = self.stand_in(f'echo "$*" >>{self.path("called")}')
+
+    def called(self):
+        return os.path.exists(self.path("called"))
+
+    def refused(self, culprit, file=None):
+        file = file or self.file
+        result = self.hook("boot")
+        self.assertEqual((result.status, result.errors.splitlines()[0]),
+                         (3, f"prejit-hook: {file}: not used, because others can change {culprit}: chown root {culprit} && "
+                             f"chmod go-w {culprit}"))
+        self.assertEqual(self.hook("check").status, 3)
+        self.assertEqual(self.hook("apt").status, 0)
+        self.assertIn(f"{file}: not used, because others can change {culprit}", self.log())
+        self.assertFalse(self.called())
+        subprocess.run(f"chown root {culprit} && chmod go-w {culprit}", shell=True, check=True)
+        self.assertEqual(self.hook("boot").status, 0)
+        self.assertTrue(self.called())
+        os.remove(self.path("called"))
+
+    def test_manifests(self):
+        os.chown(self.file, USER, USER)
+        self.refused(self.file)
+        os.chmod(self.file, 0o666)
+        self.refused(self.file)
+        os.chown(self.file, 0, USER)
+        os.chmod(self.file, 0o664)
+        self.refused(self.file)
+
+    def test_arguments(self):
+        arguments = self.path("root/etc/prejit/one.args")
+        self.write("root/etc/prejit/one.args", "--driver\n/home/evil.so\n")
+        os.chown(arguments, USER, USER)
+        self.refused(arguments, arguments)
+        os.chmod(arguments, 0o666)
+        self.refused(arguments, arguments)
+
+    def test_folders(self):
+        for name in ("root/etc/prejit", "root/etc", "root"):
+            os.chown(self.path(name), USER, USER)
+            self.refused(self.path(name))
+            os.chmod(self.path(name), 0o777)
+            self.refused(self.path(name))
+
+    def test_links(self):
+        """Root's link to a file of root's is followed; where others are on the way, it is not."""
+        os.makedirs(self.path("far/near"))
+        os.rename(self.file, self.path("far/near/m.yaml"))
+        os.symlink("../../../far/near/m.yaml", self.file)
+        self.assertEqual(self.hook("boot").status, 0)
+        os.remove(self.path("called"))
+        os.chown(self.path("far"), USER, USER)
+        self.refused(self.path("far"))
+        os.lchown(self.file, USER, USER)
+        result = self.hook("boot")
+        self.assertEqual((result.status, self.called()), (3, False))
+
+    def test_no_fifo_is_waited_for(self):
+        for name, status in (("one.args", 3), ("one.yaml", 3)):
+            path = self.path(f"root/etc/prejit/{name}")
+            if os.path.exists(path):
+                os.remove(path)
+            os.mkfifo(path)
+            result = self.hook("boot")
+            self.assertEqual((result.status, result.errors.splitlines()[0]),
+                             (status, f"prejit-hook: {path}: not used, it is no regular file"))
+            self.assertFalse(self.called())
+            os.remove(path)
+
+    def test_a_log_that_is_none(self):
+        log, victim = self.path("root/var/log/prejit-hook.log"), self.path("victim")
+        self.write("victim", "precious\n")
+        os.chmod(victim, 0o600)
+
+        def fifo():
+            os.mkfifo(log)
+
+        def link():
+            os.symlink(victim, log)
+
+        def dangling():
+            os.symlink(self.path("none"), log)
+
+        def hard_link():
+            os.link(victim, log)
+
+        def folder():
+            os.mkdir(log)
+
+        def of_another():
+            self.write("root/var/log/prejit-hook.log", "")
+            os.chown(log, USER, USER)
+        for make in (fifo, link, dangling, hard_link, folder, of_another):
+            with self.subTest(make=make.__name__):
+                make()
+                before = os.lstat(log)
+                result = self.hook("apt")
+                self.assertEqual((result.status, result.errors),
+                                 (0, f"prejit-hook: {log}: nothing is written to it, because it is no file of root's alone: "
+                                     "remove it\n"))
+                self.assertTrue(self.called())
+                self.assertEqual((os.lstat(log).st_size, os.lstat(log).st_mode), (before.st_size, before.st_mode))
+                self.assertEqual(self.read("victim"), "precious\n")
+                self.assertFalse(os.path.exists(self.path("none")))
+                subprocess.run(["rm", "-rf", log], check=True)
+                os.remove(self.path("called"))
+
+
+NEXT = """/etc/prejit has no manifest yet, so the hooks do nothing: copy one there (with absolute paths, or its files beside it),
+look at it, and let the hook warm it once:
+    cp app.yaml /etc/prejit/
+    /usr/libexec/prejit/prejit-hook check
+    /usr/libexec/prejit/prejit-hook boot
+"""
+
+
+class Installation(Hooked):
+    def setUp(self):
+        super().setUp()
+        self.prefix("root/opt/prejit")
+
+    def prefix(self, name):
+        """A prefix that prejit and its hooks are installed in."""
+        shutil.copytree(HOOKS, self.path(f"{name}/share/prejit/hooks"))
+        self.write(f"{name}/bin/prejit", f'#!/bin/sh\necho "$*" >>{self.path("called")}\n')
+        os.chmod(self.path(f"{name}/bin/prejit"), 0o755)
+
+    def install(self, status, *arguments, hooks="root/opt/prejit/share/prejit/hooks"):
+        script = os.path.join(self.path(hooks), "install-hooks")
+        process = subprocess.run(["/bin/sh", script, "--root", self.path("root"), *arguments],
                                  capture_output=True, text=True, check=False)
         self.assertEqual(process.returncode, status, process.stderr)
         return process.stdout, process.stderr
@@ -236,11 +400,31 @@ class Installation(Machine):
         self.assertEqual(self.files(), ["etc/apt/apt.conf.d/99prejit", hook])
         self.install(0, "--remove")
         self.assertEqual(self.files(), [])
-        self.assertEqual(self.install(0, "--boot")[0], "now enable it: systemctl enable prejit-warm.service\n")
+        self.assertEqual(self.install(0, "--boot"), ("now enable it: systemctl enable prejit-warm.service\n" + NEXT, ""))
         self.install(0, "--boot", "--apt")
         self.assertEqual(self.files(), ["etc/apt/apt.conf.d/99prejit", service, hook])
         self.assertTrue(os.access(self.path(f"root/{hook}"), os.X_OK))
         self.install(0, "--remove")
+        self.assertEqual(self.files(), [])
+
+    def test_hooks_know_their_prefix(self):
+        self.manifest("one", "a")
+        self.assertEqual(self.install(0, "--apt"), ("", ""))
+        hook = self.path("root/usr/libexec/prejit/prejit-hook")
+        self.assertIn("\ninstalled='/opt/prejit/bin/prejit'\n", self.read("root/usr/libexec/prejit/prejit-hook"))
+        text = self.read("root/usr/libexec/prejit/prejit-hook").replace("'/opt/", f"'{self.path('root')}/opt/")
+        self.write("root/usr/libexec/prejit/prejit-hook", text)
+        environment = {name: value for name, value in self.environment.items() if name != "PREJIT"}
+        subprocess.run(["/bin/sh", hook, "boot"], env=environment, check=True, timeout=20)
+        self.assertEqual(self.read("called"), f"warm --quiet {self.path('root/etc/prejit/one.yaml')}\n")
+
+    def test_what_would_fail_later_is_said_at_once(self):
+        os.remove(self.path("root/opt/prejit/bin/prejit"))
+        self.assertIn("install-hooks: there is no prejit in ", self.install(3, "--boot")[1])
+        self.assertEqual(self.install(3, "--boot", "--program", "/none")[1],
+                         "install-hooks: --program /none: there is no such program\n")
+        self.assertEqual(self.install(2, "--boot", "--program", "prejit")[1],
+                         "install-hooks: --program prejit: write the whole path, which the hooks find from any folder\n")
         self.assertEqual(self.files(), [])
 
     def test_what_is_not_understood(self):
