@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,10 +63,34 @@ static int look_at_hash_folder(int cache_fd, const char *first, const char *path
     return r;
 }
 
+/* The driver follows a link for `index` when it opens that to write, so nobody else may decide where it
+ * leads. */
+static int look_at_index(int cache_fd, const char *path, struct pj_way *way, struct pj_error **err)
+{
+    char text[PATH_MAX + 1];
+    struct stat link, file;
+    PJ_CLEANUP_WAY struct pj_way target = PJ_WAY_NONE;
+    PJ_CLEANUP_CLOSE int fd = openat(cache_fd, "index", O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, &link) != 0 || !S_ISLNK(link.st_mode))
+        return 0;
+    ssize_t size = readlinkat(fd, "", text, sizeof text - 1);
+    text[size < 0 ? 0 : size] = '\0';
+    PJ_CLEANUP_FREE char *full = pj_path_join(path, text);
+    int r = full ? pj_way_walk("", full, PJ_WAY_TO_CACHE, &target, err) : pj_error_no_memory(err);
+    if (r < 0)
+        return r;
+    bool foreign = pj_way_judge(fd, &link) != PJ_WAY_CLOSED || target.fault != PJ_WAY_CLOSED;
+    if (!foreign && stat(full, &file) == 0)
+        foreign = !pj_way_trusts(file.st_uid);
+    return foreign ? blame(way, PJ_WAY_LINK, path, "index", &link, err) : 0;
+}
+
 int pj_guard_look_inside(int cache_fd, const char *path, struct pj_way *way, struct pj_error **err)
 {
     PJ_CLEANUP_CLOSE int own = -1;
     int r = look_at(cache_fd, ".prejit", path, way, &own, err);
+    if (r == 0 && way->fault == PJ_WAY_CLOSED)
+        r = look_at_index(cache_fd, path, way, err);
     for (const char *digit = digits; *digit && r == 0 && way->fault == PJ_WAY_CLOSED; digit++) {
         const char first[2] = {*digit, '\0'};
         r = look_at_hash_folder(cache_fd, first, path, way, err);
@@ -135,6 +160,23 @@ static void say_writable(struct pj_buffer *text, const struct pj_way *way, const
         pj_buffer_printf(text, "close it with chmod go-w %s", way->culprit);
 }
 
+static void say_link(struct pj_buffer *text, const struct pj_way *way, const char *path, const char *owner)
+{
+    if (is_below(way, path))
+        pj_buffer_printf(
+            text,
+            "%s is a symbolic link, and other users made it or can change where it leads, and "
+            "prejit runs as root: remove it with rm %s, or name a cache of root's own with --cache",
+            way->culprit, way->culprit);
+    else
+        pj_buffer_printf(
+            text,
+            "%s on the way to the cache %s is a symbolic link of user %s, or in a folder where "
+            "everybody can make one, and prejit runs as root: work as the user whose programs use "
+            "this cache with --user USER, or name the cache without the link with --cache",
+            way->culprit, path, owner);
+}
+
 int pj_guard_refuse(const struct pj_way *way, const char *path, const char *owner, struct pj_error **err)
 {
     PJ_CLEANUP_BUFFER struct pj_buffer text = {.data = NULL};
@@ -151,11 +193,7 @@ int pj_guard_refuse(const struct pj_way *way, const char *path, const char *owne
         say_writable(&text, way, path);
         break;
     case PJ_WAY_LINK:
-        pj_buffer_printf(&text,
-                         "%s on the way to the cache %s is a symbolic link of user %s, or in a folder where "
-                         "everybody can make one, and prejit runs as root: work as the user whose programs "
-                         "use this cache with --user USER, or name the cache without the link with --cache",
-                         way->culprit, path, owner);
+        say_link(&text, way, path, owner);
         break;
     }
     int r = pj_buffer_check(&text, err);

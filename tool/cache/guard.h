@@ -6,8 +6,8 @@
 #include "base/way.h"
 #include "cache/snapshot.h"
 
-/** Judges, as root, the way to the cache `path`, and where it is there `.prejit` and the hash directories in
- * it. The first fault is told. */
+/** Judges, as root, the way to the cache `path`, and where it is there `.prejit`, the hash directories and
+ * a link for `index` in it. The first fault is told. */
 int pj_guard_look(const char *path, struct pj_way *ret_way, struct pj_error **err);
 
 /** The same of the open cache, where the way to it has no fault. `path` names it in `way`. */

@@ -240,7 +240,7 @@ static int compare_job(struct pj_session *session, size_t job, const struct own 
 static int compare_all(struct pj_session *session, const struct own *own, struct pj_error **err)
 {
     PJ_CLEANUP_CLOSE int cache_fd = -1;
-    int r = pj_directory_open(AT_FDCWD, session->location.path, true, &cache_fd, err);
+    int r = pj_session_open_cache(session, &cache_fd, err);
     for (size_t i = 0; i < session->plan->job_count && r == 0; i++) {
         if (session->outcomes[i].verdict == PJ_VERDICT_PROVEN)
             r = compare_job(session, i, own, cache_fd, err);

@@ -16,7 +16,7 @@ static int refuse_danger(struct pj_engine *engine, struct pj_error **err)
     const struct pj_session *session = engine->session;
     enum pj_acceptance acceptance = PJ_ACCEPT_YES;
     struct pj_snapshot snapshot = {0};
-    int r = pj_snapshot_take(session->location.path, &snapshot, err);
+    int r = pj_session_snapshot(session, &snapshot, err);
     size_t files = snapshot.count;
     pj_snapshot_free(&snapshot);
     if (r == 0 && files > 0)

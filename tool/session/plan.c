@@ -36,10 +36,9 @@ static int find_entries(struct pj_session *session, struct pj_error **err)
     PJ_CLEANUP_ERROR struct pj_error *ignored = NULL;
     PJ_CLEANUP_CLOSE int cache_fd = -1;
     struct pj_snapshot snapshot = {0};
-    int r = pj_unreadable_refuse(session->location.path,
-                                 pj_snapshot_take(session->location.path, &snapshot, err), err);
+    int r = pj_unreadable_refuse(session->location.path, pj_session_snapshot(session, &snapshot, err), err);
     pj_snapshot_free(&snapshot);
-    (void)pj_directory_open(AT_FDCWD, session->location.path, true, &cache_fd, &ignored);
+    (void)pj_session_open_cache(session, &cache_fd, &ignored);
     for (size_t i = 0; i < session->plan->job_count && r == 0; i++) {
         const struct pj_job *job = &session->plan->jobs[i];
         if (job->has_names && job->entry_count > 0)

@@ -44,7 +44,7 @@ static int check_entries(struct pj_session *session, struct seen *seen, struct p
     r = pj_plan_name(session->plan, session->stamp, err);
     if (r == 0)
         r = pj_reuse_links(session, err);
-    (void)pj_directory_open(AT_FDCWD, session->location.path, true, &cache_fd, &ignored);
+    (void)pj_session_open_cache(session, &cache_fd, &ignored);
     for (size_t i = 0; i < session->plan->job_count && r == 0; i++) {
         const struct pj_job *job = &session->plan->jobs[i];
         struct pj_outcome *outcome = &session->outcomes[i];
@@ -120,7 +120,7 @@ static int settle_without_loading(struct pj_session *session, struct pj_error **
 {
     struct pj_snapshot snapshot = {0};
     PJ_CLEANUP_ERROR struct pj_error *unreadable = NULL; /* for the driver, too: pj_unreadable_explain */
-    int r = pj_snapshot_take(session->location.path, &snapshot, &unreadable);
+    int r = pj_session_snapshot(session, &snapshot, &unreadable);
     if (r == PJ_ERROR_NO_MEMORY)
         return pj_error_no_memory(err);
     /* An index of another format may stand for entries that lie elsewhere: then the driver is asked. */
@@ -204,7 +204,8 @@ static int prove_what_is_there(struct pj_engine *engine, struct pj_error **err)
     if (!seen)
         return pj_error_no_memory(err);
     long other_run = 0;
-    (void)pj_store_has_live_run(session->location.path, &other_run);
+    if (!session->cache_absent)
+        (void)pj_store_has_live_run(session->location.path, &other_run);
     remember_colds(session);
     int r = check_entries(session, seen, err);
     if (r == 0)

@@ -149,11 +149,11 @@ int pj_doctor_findings(const struct pj_host_root *root, const char *path, uint64
 {
     PJ_CLEANUP_PROGRAM struct pj_program program = {.root = ""};
     int r = pj_program_own(&program, err);
-    if (r == 0 && (parts & PJ_DOCTOR_CACHE)) {
+    if (r == 0 && (parts & (PJ_DOCTOR_CACHE | PJ_DOCTOR_PLACE))) {
         bool exists = false, known;
         uint64_t entries, bytes;
         r = check_place(&program, path, findings, &exists, err);
-        if (r == 0 && exists)
+        if (r == 0 && exists && (parts & PJ_DOCTOR_CACHE))
             r = pj_doctor_content(&program, path, limit_bytes, findings, &known, &entries, &bytes, err);
     }
     if (r == 0 && (parts & PJ_DOCTOR_MACHINE)) {

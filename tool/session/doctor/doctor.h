@@ -72,6 +72,7 @@ int pj_doctor_exit_code(const struct pj_doctor *doctor);
 
 enum pj_doctor_part {
     PJ_DOCTOR_CACHE = 1,   /* path, index, content, file system */
+    PJ_DOCTOR_PLACE = 4,   /* of these the path and the file system alone */
     PJ_DOCTOR_MACHINE = 2, /* driver libraries, kernel driver, device nodes, memory */
 };
 

@@ -378,7 +378,7 @@ int pj_engine_prove_missed_alone(struct pj_engine *engine, struct pj_error **err
     PJ_CLEANUP_ERROR struct pj_error *ignored = NULL;
     if (!jobs)
         return pj_error_no_memory(err);
-    (void)pj_directory_open(AT_FDCWD, session->location.path, true, &cache_fd, &ignored);
+    (void)pj_session_open_cache(session, &cache_fd, &ignored);
     size_t count = 0;
     for (size_t i = 0; i < session->plan->job_count; i++) {
         enum pj_entry_state state;
@@ -432,7 +432,7 @@ static int meet(struct pj_engine *engine, struct pj_error **err)
 {
     struct pj_session *session = engine->session;
     struct pj_event event = {0};
-    const struct pj_worker_spec spec = {.cache_path = session->location.path,
+    const struct pj_worker_spec spec = {.cache_path = session->cache_absent ? NULL : session->location.path,
                                         .cache_max_bytes = session->location.limit_bytes,
                                         .disable_jit = true};
     int r = pj_engine_ask(engine, &spec, NULL, NULL, &event, err);

@@ -74,7 +74,8 @@ int pj_opening_check(const struct pj_session *session, struct pj_error **err)
 {
     PJ_CLEANUP_FINDING_LIST struct pj_finding_list findings = {0};
     int r = pj_doctor_findings(&session->root, session->location.path, session->location.limit_bytes,
-                               session->options->driver, PJ_DOCTOR_CACHE, &findings, err);
+                               session->options->driver,
+                               session->cache_absent ? PJ_DOCTOR_PLACE : PJ_DOCTOR_CACHE, &findings, err);
     if (r == 0)
         r = pj_doctor_refuse(&findings, err);
     return r;
@@ -85,8 +86,10 @@ int pj_opening_take_store(struct pj_session *session, bool *ret_waited, struct p
     struct pj_lock_wait wait = {.session = session};
     session->lock_wait = wait;
     int r = pj_unreadable_refuse(session->location.path, open_store(session, &session->lock_wait, err), err);
-    if (r == 0)
+    if (r == 0) {
         *ret_waited = session->lock_wait.waited;
+        session->cache_absent = false; /* the store has judged what it opened or made */
+    }
     return r;
 }
 

@@ -74,6 +74,8 @@ static int locate(struct pj_session *session, struct pj_error **err)
     int r = pj_cache_locate(&inputs, &session->location, err);
     if (r == 0 && geteuid() == 0)
         r = pj_guard_look(session->location.path, &session->way, err);
+    session->cache_absent =
+        session->way.fd >= 0 && session->way.fault == PJ_WAY_CLOSED && !session->way.exists;
     return r;
 }
 
@@ -93,8 +95,8 @@ static int adopt_receipt(struct pj_session *session, struct pj_error **err)
 
 int pj_request_reload_receipt(struct pj_session *session, struct pj_error **err)
 {
-    if (session->options->no_receipt ||
-        session->way.fault != PJ_WAY_CLOSED) /* whose receipt it is, nobody knows */
+    if (session->options->no_receipt || session->way.fault != PJ_WAY_CLOSED ||
+        session->cache_absent) /* whose receipt it is, nobody knows */
         return 0;
     pj_receipt_free(session->receipt);
     session->receipt = NULL;

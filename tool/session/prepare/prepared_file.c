@@ -79,7 +79,7 @@ static int open_folder(const struct pj_session *session, int *ret_fd)
     PJ_CLEANUP_ERROR struct pj_error *ignored = NULL;
     PJ_CLEANUP_CLOSE int cache = -1;
     PJ_CLEANUP_CLOSE int own = -1;
-    if (pj_directory_open(AT_FDCWD, session->location.path, true, &cache, &ignored) < 0 ||
+    if (pj_session_open_cache(session, &cache, &ignored) < 0 ||
         pj_directory_open(cache, ".prejit", false, &own, &ignored) < 0)
         return -1;
     return pj_directory_open(own, folder, false, ret_fd, &ignored);

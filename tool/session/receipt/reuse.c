@@ -90,13 +90,13 @@ static int all_entries_same(const struct pj_session *session, bool *ret_same, st
 {
     const struct pj_receipt *receipt = session->receipt;
     struct pj_snapshot snapshot = {0};
-    int r = pj_snapshot_take(session->location.path, &snapshot, err);
+    int r = pj_session_snapshot(session, &snapshot, err);
     if (r < 0)
         return r;
     PJ_CLEANUP_CLOSE int cache_fd = -1;
     PJ_CLEANUP_ERROR struct pj_error *ignored = NULL;
     *ret_same = snapshot.exists && snapshot.index_state == PJ_INDEX_VALID &&
-                pj_directory_open(AT_FDCWD, session->location.path, true, &cache_fd, &ignored) == 0;
+                pj_session_open_cache(session, &cache_fd, &ignored) == 0;
     for (size_t i = 0; i < receipt->job_count && *ret_same && r == 0; i++) {
         if (receipt->jobs[i].row.verdict == PJ_VERDICT_PROVEN) /* the others have no entry */
             r = same_entries(&receipt->jobs[i], &snapshot, cache_fd, ret_same, err);
@@ -228,10 +228,10 @@ int pj_reuse_jobs(struct pj_session *session, struct pj_error **err)
     PJ_CLEANUP_CLOSE int cache_fd = -1;
     PJ_CLEANUP_ERROR struct pj_error *ignored = NULL;
     struct pj_snapshot snapshot = {0};
-    int r = pj_snapshot_take(session->location.path, &snapshot, err);
+    int r = pj_session_snapshot(session, &snapshot, err);
     if (r < 0)
         return r;
-    (void)pj_directory_open(AT_FDCWD, session->location.path, true, &cache_fd, &ignored);
+    (void)pj_session_open_cache(session, &cache_fd, &ignored);
     for (size_t i = 0; i < session->plan->job_count && r == 0; i++) {
         struct pj_receipt_job *const *found =
             bsearch(session->plan->jobs[i].id, sorted, receipt->job_count, sizeof *sorted, find_by_id);

@@ -136,7 +136,7 @@ static int fill_cache(struct pj_session *session, struct pj_report *report, stru
                                              .limit_bytes = session->location.limit_bytes};
     struct pj_snapshot snapshot = {0};
     PJ_CLEANUP_ERROR struct pj_error *unreadable = NULL;
-    int r = pj_snapshot_take(session->location.path, &snapshot, &unreadable);
+    int r = pj_session_snapshot(session, &snapshot, &unreadable);
     if (r == PJ_ERROR_NO_MEMORY)
         return pj_error_no_memory(err);
     if (r < 0) /* a directory that this user may not read: what is in it stays unknown */

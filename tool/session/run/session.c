@@ -2,13 +2,33 @@
 /* What a run has for everybody: notes, messages, times, its end. */
 #include "session/run/session.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "session/run/outcome.h"
+
+int pj_session_open_cache(const struct pj_session *session, int *ret_fd, struct pj_error **err)
+{
+    const char *path = session->location.path;
+    if (session->cache_absent)
+        return pj_error_errno(err, PJ_ERROR_IO, ENOENT, "cannot open the directory %s", path);
+    return pj_directory_open(AT_FDCWD, path, true, ret_fd, err);
+}
+
+int pj_session_snapshot(const struct pj_session *session, struct pj_snapshot *ret_snapshot,
+                        struct pj_error **err)
+{
+    if (!session->cache_absent)
+        return pj_snapshot_take(session->location.path, ret_snapshot, err);
+    *ret_snapshot = (struct pj_snapshot){.exists = false, .index_state = PJ_INDEX_ABSENT};
+    return 0;
+}
 
 int pj_session_note(struct pj_session *session, struct pj_error **err, const char *format, ...)
 {

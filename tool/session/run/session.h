@@ -128,7 +128,10 @@ struct pj_session {
     struct pj_plan_selection selection;
     const char *selection_text;
     struct pj_cache_location location;
-    struct pj_way way;          /* to the cache, judged where this process is root's; else without a fault */
+    struct pj_way way; /* to the cache, judged where this process is root's; else without a fault */
+    /* Root's, and not there when the way was judged: what appears under its name before the store is opened
+     * may be anybody's, and is not looked at. */
+    bool cache_absent;
     struct pj_receipt *receipt; /* of the last run; NULL = none, or ignored */
     struct pj_receipt
         now; /* what holds now of a receipt's identity, as far as it is known without the driver */
@@ -157,6 +160,12 @@ struct pj_session {
 
 /** After a run that ended early: every job that is not settled is inconclusive, and says why. */
 void pj_session_settle_early_end(struct pj_session *session);
+
+/** Opens the cache's directory, and takes a snapshot of it; one that is absent is as a path that is not
+ * there. */
+int pj_session_open_cache(const struct pj_session *session, int *ret_fd, struct pj_error **err);
+int pj_session_snapshot(const struct pj_session *session, struct pj_snapshot *ret_snapshot,
+                        struct pj_error **err);
 
 /** A line about the run that people and JSON get to see. */
 int pj_session_note(struct pj_session *session, struct pj_error **err, const char *format, ...)
