@@ -225,7 +225,8 @@ static int start(struct walk *walk, const char *root, const char *path, struct p
     if (!walk->todo)
         return pj_error_no_memory(err);
     walk->root = open(*root ? root : "/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-    return walk->root >= 0 ? 0 : pj_error_errno(err, PJ_ERROR_IO, errno, "cannot open %s", root);
+    return walk->root >= 0 ? 0
+                           : pj_error_errno(err, PJ_ERROR_IO, errno, "cannot open %s", *root ? root : "/");
 }
 
 int pj_way_walk(const char *root, const char *path, enum pj_way_end end, struct pj_way *ret_way,

@@ -258,7 +258,8 @@ static int read_contents(struct pj_entry_contents *contents, uint64_t hash, pj_p
         r = judge_large(contents, path, hash, err);
     if (r == 0 && contents->state == PJ_ENTRY_SOUND)
         r = pj_file_read_fd(contents->fd, path, size, &contents->bytes, err);
-    return r == 0 && contents->state == PJ_ENTRY_SOUND ? judge(contents, hash, check_payload) : r;
+    return r == 0 && contents->state == PJ_ENTRY_SOUND ? pj_entry_judge(contents, hash, check_payload, NULL)
+                                                       : r;
 }
 
 int pj_entry_load(int cache_fd, uint64_t hash, pj_payload_check *check_payload,

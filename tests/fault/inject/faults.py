@@ -62,7 +62,9 @@ class Trial(harness.Case):
                        if cache.problem_of(path, data) is None and STALE_STAMP not in data}
 
     def entry(self, key):
-        return cache.make_entry(key, payload())
+        """The code must be that of the kernel which the key's PTX defines; a key without PTX takes any."""
+        kernel = re.search(rb"\.entry (\w+)", key)
+        return cache.make_entry(key, payload(kernel[1].decode() if kernel else "stale"))
 
     def plant(self, keys):
         """A valid cache with an entry for each key."""
@@ -191,7 +193,9 @@ class Trial(harness.Case):
         self.assertEqual(after.status, 0, f"{result}\nand then {after}")
         self.assert_all_proven(after, NAMES)
         self.check_cache("write")
-        self.check_listed()
+        # An entry that could not be read while the index was rebuilt is left where it is, unlisted. It hits all the same.
+        if index_was_valid or kind not in ("read", "open", "fstat"):
+            self.check_listed()
         self.assertEqual(self.harm(), [])
         left = set(os.listdir(own)) - {"lock"}
         self.assertEqual(left, {"receipt.json"})
@@ -226,12 +230,12 @@ class Trial(harness.Case):
 
 
 @functools.lru_cache
-def payload():
+def payload(kernel):
     """A cubin for sm_90 as the driver makes them."""
     trial = Trial()
     trial.setUp()
     try:
-        trial.modules(["foreign"])
+        trial.modules([kernel])
         trial.warm(0)
         (data,) = cache.contents(trial.cache).values()
         _, key_size, _, _ = cache.HEADER.unpack_from(data)
