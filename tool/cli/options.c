@@ -62,17 +62,14 @@ static int apply_nvrtc(struct pj_cli_options *options, const char *value, struct
 {
     return take_path("--nvrtc", value, &options->run.nvrtc, err);
 }
-
 static int apply_nvjitlink(struct pj_cli_options *options, const char *value, struct pj_error **err)
 {
     return take_path("--nvjitlink", value, &options->run.nvjitlink, err);
 }
-
 static int apply_ptxas(struct pj_cli_options *options, const char *value, struct pj_error **err)
 {
     return take_path("--ptxas", value, &options->run.ptxas, err);
 }
-
 static int apply_offline(struct pj_cli_options *options, const char *value, struct pj_error **err)
 {
     if (value[0] == '\0')
@@ -84,12 +81,10 @@ static int apply_offline(struct pj_cli_options *options, const char *value, stru
     options->offline[options->run.offline_count++] = value;
     return 0;
 }
-
 static int apply_out_dir(struct pj_cli_options *options, const char *value, struct pj_error **err)
 {
     return take_path("--out-dir", value, &options->out_dir, err);
 }
-
 static int apply_out_file(struct pj_cli_options *options, const char *value, struct pj_error **err)
 {
     return take_path("--output", value, &options->out_file, err);
