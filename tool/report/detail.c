@@ -34,7 +34,7 @@ static const char *log_begin(const struct pj_detail *detail, size_t *ret_size)
         size--;
     size_t said = first > 0 && log[first - 1] == '\r' ? first - 1 : first;
     size_t reason = detail->reason ? strlen(detail->reason) : 0;
-    const char *there = said > 0 ? memmem(detail->reason, reason, log, said) : NULL;
+    const char *there = said > 0 && reason > 0 ? memmem(detail->reason, reason, log, said) : NULL;
     /* What to do about it may follow. */
     bool repeats = there && (there[said] == '\0' || there[said] == ';');
     size_t skipped = !repeats ? 0 : first < size ? first + 1 : size;

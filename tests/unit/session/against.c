@@ -53,6 +53,7 @@ static void test_nothing_proven(void **state)
     expect_success(pj_against_driver(&session, &err), &err);
     assert_int_equal(outcome.against_driver, PJ_AGAINST_NONE);
     assert_null(outcome.against_detail);
+    pj_arena_free(&session.arena);
 }
 
 int main(void)
