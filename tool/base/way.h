@@ -3,7 +3,7 @@
  *
  * Every part of a path is opened by itself, relative to the one before, and the opened folder is judged:
  * links are read and followed by hand. Where no part is another user's, and none can be written by others,
- * nobody but root can rename, replace or remove a part. From then on the path is as good as a descriptor,
+ * only root can rename, replace or remove a part. From then on the path is as good as a descriptor,
  * also for the driver, which is given paths and opens them by name. */
 #ifndef PREJIT_BASE_WAY_H
 #define PREJIT_BASE_WAY_H
@@ -48,7 +48,7 @@ int pj_way_make(const char *path, struct pj_way *ret_way, struct pj_error **err)
 /** Judges one opened file or folder (O_PATH will do). */
 enum pj_way_fault pj_way_judge(int fd, const struct stat *status);
 
-/** A UID that is root's, or that stands for users outside of this user namespace: nobody in it can act as
+/** A UID that is root's, or that stands for users outside of this user namespace: no process in it can act as
  * one. */
 bool pj_way_trusts(uid_t uid);
 
