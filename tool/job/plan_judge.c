@@ -461,11 +461,11 @@ int pj_plan_judge_prepared(struct pj_plan *plan, struct pj_job *job, const struc
     const struct pj_module *module = &plan->manifest->modules[job->module];
     const struct pj_plan_image *const *images = job->images;
     int r = judge_files(images, 1, job);
-    if (r == 0)
-        r = explain_link(plan, module, job, err);
     if (r == 0 && job->fate == PJ_JOB_OPEN)
         r = judge_kernels(plan, module, images, 1, job, err);
     if (r == 0 && job->fate == PJ_JOB_OPEN)
         r = judge_alone(plan, images[0], job, err);
+    if (r == 0)
+        r = explain_link(plan, module, job, err);
     return r == 0 && job->fate == PJ_JOB_OPEN ? judge_target(plan, images, 1, machine, job, err) : r;
 }
